@@ -1,0 +1,1 @@
+"""A Jupyter toolkit for learning and prototyping voice agents."""
