@@ -20,8 +20,8 @@ class EndpointGone(HandoffkitError):
 
     def __init__(self, detail: str = "") -> None:
         super().__init__(
-            f"The endpoint process has ended{f' ({detail})' if detail else ''}, so nothing can be sent any more. What was said is kept: "
-            "`hk.log()` still reads it. Run `hk.connect()` for a new endpoint, then build your agents and start the "
+            f"The endpoint process has ended{f' ({detail})' if detail else ''}, so nothing can be sent any more. "
+            "What was said is kept: `hk.log()` still reads it. Run `hk.connect()` for a new endpoint, then build your agents and start the "
             "call again (`Call(agent, message_history=...)` goes on where you were)."
         )
 
@@ -31,8 +31,8 @@ class WrongEndpoint(HandoffkitError):
 
     def __init__(self, what: str, found: str | None, expected: str) -> None:
         super().__init__(
-            f"{what} points to {found or 'no address that can be read'}, but handoffkit listens at {expected}. Agents take "
-            "their address when they are built: run `hk.connect()` first and build the agent after it."
+            f"{what} points to {found or 'no address that can be read'}, but handoffkit listens at {expected}. "
+            "Agents take their address when they are built: run `hk.connect()` first and build the agent after it."
         )
 
 
@@ -44,7 +44,9 @@ class CallNotStarted(CallError):
     """A call was used before it was started."""
 
     def __init__(self) -> None:
-        super().__init__("This call has not started. Use `async with hk.Call(agent) as call:` or `await call.start()` first.")
+        super().__init__(
+            "This call has not started. Use `async with hk.Call(agent) as call:` or `await call.start()` first."
+        )
 
 
 class CallOver(CallError):
@@ -89,8 +91,8 @@ class CallIncomplete(CallError):
 
     def __init__(self, turn: int, words: str, reason: str) -> None:
         super().__init__(
-            f"Turn {turn} of the caller's ({words!r}) got no complete answer: {reason}. A result from half a call would "
-            "look whole and be wrong, so nothing was extracted. Send the turn again in this call, or start a new call "
+            f"Turn {turn} of the caller's ({words!r}) got no complete answer: {reason}. A result from half a call "
+            "would look whole and be wrong, so nothing was extracted. Send the turn again in this call, or start a new call "
             "with `message_history=call.messages()`; then hand off."
         )
 
@@ -99,4 +101,4 @@ class NothingSaid(CallError):
     """A call cannot be handed off, since the caller has said nothing that can be read."""
 
     def __init__(self, detail: str = "the caller has not said anything yet") -> None:
-        super().__init__(f"There is nothing to hand off: {detail}. Send a turn first (`await call.send(\"...\")`).")
+        super().__init__(f"There is nothing to hand off: {detail}. Send a turn first: `await call.send('...')`.")
