@@ -316,7 +316,7 @@ class _Conn:
         self.called(self.responses.get(_text(data, "response_id") or ""), _object(data, "item"))
 
     def arguments_done(self, data: dict[str, Any]) -> None:
-        self.called(self.responses.get(_text(data, "response_id") or ""), {"type": "function_call"} | data)
+        self.called(self.responses.get(_text(data, "response_id") or ""), data | {"type": "function_call"})
 
     def called(self, response: _Response | None, item: dict[str, Any]) -> None:
         call = _text(item, "call_id")
