@@ -1,0 +1,8 @@
+"""`python -m handoffkit` is `handoffkit`, for shells that do not find installed commands."""
+
+import sys
+
+from handoffkit.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
