@@ -1,0 +1,83 @@
+"""What every test shares: nothing from outside steers a run, and what is missing is said, never passed over."""
+
+import os
+import shutil
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from handoffkit.connect import Endpoint
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDINGS = ROOT.parent / "shared" / "recordings"
+
+# Each of these would make a test or a notebook talk to somebody else, and perhaps spend money.
+STEERING = ("HANDOFFKIT_MODE", "OPENAI_API_KEY", "OPENAI_BASE_URL", "LOGFIRE_TOKEN")
+
+Needs = Callable[[str, str], str]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Forget what the caller's environment says about services; the notebooks' kernels inherit this."""
+    for name in STEERING:
+        os.environ.pop(name, None)
+
+
+def in_ci() -> bool:
+    return os.environ.get("CI", "").lower() in {"1", "true"}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Make a skip a failure with CI=true: there everything is installed, so a skip hides something."""
+    report = yield
+    if in_ci() and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+        report.longrepr = f"With CI=true a skip is a failure. {reason}"
+    return report
+
+
+@pytest.fixture
+def needs() -> Needs:
+    """Return `needs(tool, package)`: the path of a program, or a skip that says which Debian package brings it."""
+
+    def find(tool: str, package: str) -> str:
+        path = shutil.which(tool)
+        if path is None:
+            pytest.skip(
+                f"`{tool}` is not installed. On Debian: apt-get install {package} (apt.txt lists such packages)."
+            )
+        return path
+
+    return find
+
+
+@pytest.fixture
+def recordings() -> Path:
+    """Return the folder of recordings of the real service, beside the checkout."""
+    if not RECORDINGS.is_dir():
+        pytest.skip(f"There are no recordings of the service in {RECORDINGS}.")
+    return RECORDINGS
+
+
+@pytest.fixture
+def connected() -> Generator["Endpoint"]:
+    """Connect to a simulation with a fresh log; one process serves all tests, as one serves a kernel."""
+    import handoffkit as hk
+    from handoffkit.connect import current
+
+    hk.connect()
+    yield current()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def endpoint_ends() -> Generator[None]:
+    """End the endpoint process with the run."""
+    yield
+    import handoffkit as hk
+
+    hk.disconnect()

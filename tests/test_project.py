@@ -1,0 +1,188 @@
+"""The project's own files agree with each other and with the code."""
+
+import ast
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from handoffkit import doctor
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "handoffkit"
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+REQUIRED = {Requirement(line).name: Requirement(line) for line in PROJECT["dependencies"]}
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "audio/README.md")
+
+SET_UP = 'python -m pip install -e ".[speech]" && handoffkit lab'
+TEST = 'python -m pip install -e ".[speech,test]" && python -m pytest'
+
+TOP_LEVEL = {
+    *("pyproject.toml", "environment.yml", "apt.txt", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"),
+    *("notebooks", "handoffkit", "audio", "tests", ".ci", ".gitignore", ".pre-commit-config.yaml"),
+}
+RUN_AS_PROGRAMS = {"ipykernel", "jupyterlab"}
+"""Required, though no module of ours needs to import them: notebooks run in one, `handoffkit lab` starts the other."""
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the dotted name of every module that the file imports, wherever the import stands."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+def imported(*folders: str) -> dict[str, set[str]]:
+    """Return the imported modules, each with the files below `handoffkit/` that import it."""
+    found: dict[str, set[str]] = {}
+    for folder in folders or ("",):
+        for path in (PACKAGE / folder).rglob("*.py"):
+            for name in imports(path):
+                found.setdefault(name, set()).add(path.relative_to(PACKAGE).as_posix())
+    return found
+
+
+# The README and its two commands
+
+
+@pytest.mark.parametrize("command", [SET_UP, TEST])
+def test_the_readme_gives_the_two_commands_as_they_are(command: str) -> None:
+    assert f"\n    {command}\n" in README
+    assert "PowerShell 5 has no `&&`" in README
+
+
+def test_every_command_that_the_pages_name_exists() -> None:
+    words = {word for page in PAGES for word in re.findall(r"`handoffkit ([a-z]+)", (ROOT / page).read_text("utf-8"))}
+    assert words >= {"lab", "endpoint", "doctor"}
+    for word in words:
+        done = subprocess.run([sys.executable, "-m", "handoffkit", word, "--help"], capture_output=True, check=False)
+        assert done.returncode == 0, word
+
+
+def test_every_extra_that_the_readme_names_exists() -> None:
+    extras = {extra for found in re.findall(r"\.?\[([a-z,]+)\]`?\"?", README) for extra in found.split(",")}
+    assert extras == set(PROJECT["optional-dependencies"])
+
+
+def test_every_public_name_that_the_readme_uses_exists() -> None:
+    import handoffkit
+
+    for name in set(re.findall(r"\bhk\.([A-Za-z_]+)", README)):
+        assert name in handoffkit.__all__
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_links_to_is_there(page: str) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text(encoding="utf-8")):
+        assert ((ROOT / page).parent / target).exists(), target
+
+
+async def test_the_readmes_code_for_openai_agents_talks_to_the_endpoint(connected: object) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    names: dict[str, Any] = {}
+    run = eval(compile(code, "README.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+    async with asyncio.timeout(60):
+        await run
+        async with names["session"] as session:
+            await session.send_message("My laptop will not charge.")
+            async for event in session:
+                if event.type == "agent_end":
+                    break
+    assert os.environ["OPENAI_BASE_URL"].startswith("http://127.0.0.1:")
+
+
+# Files that say the same thing twice
+
+
+def test_conda_and_binder_get_what_pyproject_asks_for() -> None:
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    assert environment["channels"][0] == "conda-forge"
+    python, *packages, pip = environment["dependencies"]
+    assert python.removeprefix("python=") in SpecifierSet(PROJECT["requires-python"])
+    assert f"Programming Language :: Python :: {python.removeprefix('python=')}" in PROJECT["classifiers"]
+    assert pip == {"pip": ["-e .[speech]"]}
+    assert packages[0] == "pip"
+    for line in packages[1:]:
+        requirement = Requirement(line.replace("matplotlib-base", "matplotlib"))
+        assert requirement.specifier == REQUIRED[requirement.name].specifier, line
+
+
+def test_the_debian_packages_are_names_and_draw_what_the_doctor_asks_for() -> None:
+    from handoffkit.views import fonts
+
+    lines = [line.partition("#")[0].strip() for line in (ROOT / "apt.txt").read_text(encoding="utf-8").splitlines()]
+    packages = [line for line in lines if line]
+    assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package) for package in packages)
+    assert packages == sorted(set(packages))
+    needed = {fonts.package(fonts.script(sample[0])) for sample in doctor.SCRIPTS.values()}
+    assert needed <= set(packages)
+
+
+def test_ci_runs_the_readmes_command(needs: Any) -> None:
+    script = ROOT / ".ci" / "run"
+    assert script.read_text(encoding="utf-8").endswith(f"\n{TEST}\n")
+    assert os.access(script, os.X_OK)
+    subprocess.run([needs("bash", "bash"), "-n", str(script)], check=True)
+
+
+def test_hooks_use_the_environments_own_tools() -> None:
+    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    assert repository["repo"] == "local"
+    assert {hook["language"] for hook in repository["hooks"]} == {"system"}
+    assert all(hook["entry"].startswith(("python -m ruff", "python -m mypy")) for hook in repository["hooks"])
+
+
+def test_the_licence_is_mit() -> None:
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert text.startswith("MIT License\n\nCopyright (c) 2026 the handoffkit authors\n")
+    assert PROJECT["license"] == "MIT"
+
+
+def test_the_top_level_is_fixed(needs: Any) -> None:
+    done = subprocess.run([needs("git", "git"), "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("this is no git checkout: clone the repository to check what belongs to it")
+    assert {line.partition("/")[0] for line in done.stdout.splitlines()} <= TOP_LEVEL
+
+
+# What is imported, by whom
+
+
+def test_what_is_imported_is_required_and_the_other_way_round() -> None:
+    tops = {name.partition(".")[0] for name in imported()} - set(sys.stdlib_module_names) - {"handoffkit"}
+    packages = metadata.packages_distributions()
+    used = {packages[top][0].lower() for top in tops}
+    assert used - REQUIRED.keys() == set(), "imported, but not in pyproject.toml"
+    assert REQUIRED.keys() - used - RUN_AS_PROGRAMS == set(), "in pyproject.toml, but never imported"
+
+
+def test_the_endpoint_imports_neither_sdk() -> None:
+    sdks = ("pydantic_ai", "agents", "openai")
+    for name, files in imported("endpoint").items():
+        assert name.partition(".")[0] not in sdks, files
+
+
+def test_realtime_apis_have_one_door() -> None:
+    for name, files in imported().items():
+        if name.startswith(("pydantic_ai.realtime", "agents.realtime")):
+            assert all(file.startswith("sdk/") for file in files), name
+
+
+def test_importing_handoffkit_loads_no_sdk() -> None:
+    code = "import sys, handoffkit; print(sorted({'agents', 'openai', 'pydantic_ai', 'matplotlib'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
