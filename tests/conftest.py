@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,13 +33,27 @@ def in_ci() -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Make a skip a failure with CI=true: there everything is installed, so a skip hides something."""
+    """Make a skipped test a failure with CI=true: there everything is installed, so a skip hides something."""
     report = yield
-    if in_ci() and report.skipped and not hasattr(report, "wasxfail"):
-        report.outcome = "failed"
-        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
-        report.longrepr = f"With CI=true a skip is a failure. {reason}"
+    if not hasattr(report, "wasxfail"):
+        fail_a_skip(report)
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The same for a module that skips itself as a whole."""
+    report = yield
+    fail_a_skip(report)
+    return report
+
+
+def fail_a_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if in_ci() and report.skipped:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+        report.outcome, report.longrepr = "failed", f"With CI=true a skip is a failure. {reason}"
 
 
 @pytest.fixture
@@ -65,19 +80,18 @@ def recordings() -> Path:
 
 
 @pytest.fixture
-def connected() -> Generator["Endpoint"]:
+def connected() -> "Endpoint":
     """Connect to a simulation with a fresh log; one process serves all tests, as one serves a kernel."""
     import handoffkit as hk
     from handoffkit.connect import current
 
     hk.connect()
-    yield current()
+    return current()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def endpoint_ends() -> Generator[None]:
-    """End the endpoint process with the run."""
+    """End the endpoint process with the run, if a test has started one."""
     yield
-    import handoffkit as hk
-
-    hk.disconnect()
+    if "handoffkit.connect" in sys.modules:
+        sys.modules["handoffkit.connect"].disconnect()
