@@ -3,6 +3,8 @@
 import json
 import os
 import socket
+import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from importlib import metadata
@@ -65,6 +67,18 @@ def test_without_anything_else_it_is_a_note_with_the_reason(monkeypatch: pytest.
     assert finding.state == "note"
     assert doctor.NOT_FOR_TYPED_CALLS[name] in finding.found
     assert doctor.run() == 0
+
+
+def test_it_still_speaks_where_nothing_that_it_looks_for_can_be_imported() -> None:
+    names = (
+        "agents genai_prices httpx2 IPython jupyterlab matplotlib numpy openai pydantic pydantic_ai tornado websockets"
+    )
+    code = (
+        f"import sys; sys.modules |= dict.fromkeys({names.split()}); from handoffkit.cli import main; main(['doctor'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Fonts             not looked at: " in done.stdout
 
 
 def test_an_older_kernel_is_a_note_that_says_which_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
