@@ -142,6 +142,101 @@ class NothingSaid(CallError):
         super().__init__(f"There is nothing to hand off: {detail}. Send a turn first: `await call.send('...')`.")
 
 
+class SeveralCalls(CallError):
+    """A log that holds several calls cannot be handed off as one."""
+
+    def __init__(self, calls: object) -> None:
+        names = ", ".join(str(name) for name in calls) if isinstance(calls, list) else str(calls)
+        super().__init__(
+            f"This log holds several calls ({names}), and a result that mixes them would be wrong. Hand off one: "
+            "`hk.handoff(log.filter(label='call-1'), agent)`, or by connection: `log.filter(conn='c1')`."
+        )
+
+
+class NotAConversation(CallError):
+    """Something that holds no conversation was to be handed off."""
+
+    def __init__(self, found: object) -> None:
+        kind = type(found)
+        super().__init__(
+            f"handoff takes an `hk.Call`, a log (`hk.load(path)`, `hk.log()`) or a list of pydantic-ai messages "
+            f"(`session.all_messages()`); found {kind.__module__}.{kind.__qualname__}."
+        )
+
+
+class NotAnAgent(CallError):
+    """Something that cannot take over a conversation was given to a handoff."""
+
+    def __init__(self, found: object, missing: str = "") -> None:
+        kind = type(found)
+        what = missing or f"{kind.__module__}.{kind.__qualname__}"
+        super().__init__(
+            f"handoff takes a pydantic_ai.Agent with a model; found {what}. Build one after `hk.connect()`: "
+            "`Agent('openai:gpt-5.2', output_type=SupportTicket, instructions='...')`."
+        )
+
+
+class ExtractionFailed(CallError):
+    """An agent gave no valid output, or none that is whole.
+
+    Attributes:
+        attempts: Every request and its answer, with what was wrong with each field.
+        label: The name of the handoff in the log.
+    """
+
+    def __init__(self, what: str, attempts: object = (), label: str = "", advice: str = "") -> None:
+        self.attempts = tuple(attempts) if isinstance(attempts, list | tuple) else ()
+        self.label = label
+        lines = "".join(f"\n  {attempt}." for attempt in self.attempts)
+        super().__init__(
+            f"{what}{':' if lines else '.'}{lines}\n"
+            + (advice or "Try another prompt, another model, a schema that allows what was found, or more retries.")
+            + " Nothing is lost: the conversation can be handed off again."
+        )
+
+
+class ServiceFailed(ExtractionFailed):
+    """The service refused the request of a handoff, or could not answer it.
+
+    Attributes:
+        status: The HTTP status; None where the connection broke off.
+    """
+
+    def __init__(
+        self, what: str, attempts: object = (), label: str = "", advice: str = "", status: int | None = None
+    ) -> None:
+        self.status = status
+        super().__init__(what, attempts, label, advice)
+
+
+class InaudibleTurns(UserWarning):
+    """Some turns of a conversation that is handed off have no words."""
+
+    def __init__(self, count: int) -> None:
+        turns = f"{count} spoken turn{'' if count == 1 else 's'} of the caller's"
+        super().__init__(
+            f"{turns} stayed without words and stand in the conversation as [inaudible]. What was said there is "
+            "missing from the result."
+        )
+
+
+class NothingToCompare(HandoffkitError):
+    """`compare` was given something else than results."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"compare takes a list of handoff results, or of pairs ('name', result); {found}. Write "
+            "`hk.compare([first, second])`."
+        )
+
+
+class CannotWrite(HandoffkitError):
+    """A file cannot be written where it was asked for."""
+
+    def __init__(self, path: object, reason: str, advice: str) -> None:
+        super().__init__(f"{path} cannot be written: {reason}. {advice}; nothing was changed.")
+
+
 class CourseMissing(HandoffkitError):
     """This installation came without the course."""
 
@@ -187,3 +282,87 @@ class NoSuchFrame(HandoffkitError, LookupError):
     def __init__(self, seq: object, known: list[int]) -> None:
         held = f"its frames are {known[0]} to {known[-1]}" if known else "it holds none"
         super().__init__(f"This table has no frame {seq!r}: {held}. Take a number from its first column.")
+
+
+class LogError(HandoffkitError):
+    """Something about an event log or a saved call."""
+
+
+class LogNotFound(LogError):
+    """There is no log in a folder."""
+
+    def __init__(self, folder: object, *, exists: bool) -> None:
+        found = "the folder has neither `call.jsonl` nor `log.jsonl`" if exists else "there is no such folder"
+        super().__init__(
+            f"There is no call in {str(folder)!r}: {found}. Give the folder that `call.save(...)` has written; what a "
+            "kernel that died has left is opened by `hk.recover()`."
+        )
+
+
+class NotALog(LogError):
+    """A file has the name of a log and is none."""
+
+    def __init__(self, path: object, found: str) -> None:
+        super().__init__(
+            f"{str(path)!r} is no event log: its first line should be JSON with the key `handoffkit`; found {found!r}. "
+            "Give the folder that `call.save(...)` has written."
+        )
+
+
+class LogUnknown(LogError):
+    """A log was written by another version."""
+
+    def __init__(self, path: object, found: object, known: int) -> None:
+        super().__init__(
+            f"{str(path)!r} is of schema {found!r}; this version of handoffkit reads schema {known}. Open it with the "
+            "version that wrote it: `python -m pip install -U handoffkit` brings the newest."
+        )
+
+
+class LogEmpty(LogError):
+    """A log has not even a first line."""
+
+    def __init__(self, path: object) -> None:
+        super().__init__(
+            f"{str(path)!r} is empty, so there is no call in it: it was cut off before its first line. Take another copy."
+        )
+
+
+class NothingToRecover(LogError):
+    """No kernel that died has left a log."""
+
+    def __init__(self, root: object) -> None:
+        super().__init__(
+            f"No log of a kernel that died is left in {str(root)!r}. Kernels that end in peace remove theirs, so save "
+            "what you want to keep: `call.save('folder')`."
+        )
+
+
+class SaveRefused(LogError):
+    """A call cannot be saved where it was asked for."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(
+            f"The call was not saved to {str(path)!r}: {reason}. Nothing there was changed, and nothing of the call is "
+            "lost. Save it under another name or in another folder."
+        )
+
+
+class NotOurSound(HandoffkitError):
+    """A sound file is not what a call can take."""
+
+    def __init__(self, path: object, found: str) -> None:
+        super().__init__(
+            f"{str(path)!r} is {found}; a call takes WAV with 24000 Hz, 16 bits, 1 channel. Convert it, for example "
+            "with `ffmpeg -i IN -ar 24000 -ac 1 -c:a pcm_s16le OUT.wav`."
+        )
+
+
+class LogDamaged(UserWarning):
+    """A log could be read only in part."""
+
+    def __init__(self, damage: str) -> None:
+        super().__init__(
+            f"{damage[0].upper()}{damage[1:]}. Everything else was loaded. If a process was killed while it wrote, "
+            "only what that line said is missing; `log.save('another folder')` makes a copy without damage."
+        )

@@ -130,3 +130,15 @@ def _audio(record: dict[str, Any]) -> AudioRef | None:
     if type(start) is not int or type(size) is not int or start < 0 or size < 0:
         raise ValueError("audio needs start and bytes")
     return AudioRef(sys.intern(file), start, size)
+
+
+def obj(data: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the object called *name*, or an empty one: what comes over a wire may be of any kind."""
+    found = data.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def text(data: dict[str, Any], name: str) -> str | None:
+    """Return the text called *name*, or None if there is none."""
+    found = data.get(name)
+    return found if isinstance(found, str) else None

@@ -3,14 +3,20 @@
 A mark says in one sentence what happened; OpenAI's events keep their own names and stay as they are.
 """
 
+import json
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from .conversation import Speaker, ToolUse, Turn, Usage
-from .frames import Frame
+from .conversation import Conversation, News, Speaker, ToolUse, Turn, Usage
+from .dialogue import Item
+from .frames import Frame, obj, text
+from .turns import TurnEnd, TurnTracker, closed_how, hung_up
 
 __all__ = [
     "CallEnded",
+    "Derivation",
     "Extraction",
     "Inaudible",
     "Interrupted",
@@ -24,6 +30,7 @@ __all__ = [
     "TurnComplete",
     "TurnFailed",
     "Usage",
+    "derive",
     "posted",
 ]
 
@@ -190,15 +197,172 @@ _KINDS: dict[str, type[Mark]] = {
 }
 
 
-def posted(frame: Frame) -> Mark:
+def posted(frame: Frame, data: dict[str, Any] | None = None) -> Mark:
     """Return the mark that a frame of the channel `mark` carries; of an unknown kind, an `OtherMark`."""
-    data = frame.data
+    data = frame.data if data is None else data
     conn = data["conn"] if isinstance(data.get("conn"), str) else frame.conn
     if (kind := _KINDS.get(frame.event)) is None:
         return OtherMark(frame.at, conn, frame.event, {k: v for k, v in data.items() if k != "conn"})
-    known = {f.name for f in fields(kind)} - {"at", "conn"}
-    return kind(frame.at, conn, **{k: v for k, v in data.items() if k in known})
+    known = {f.name: f.default for f in fields(kind) if f.name not in ("at", "conn")}
+    return kind(frame.at, conn, **{k: v for k, v in data.items() if k in known and _fits(v, known[k])})
+
+
+def _fits(value: Any, default: Any) -> bool:
+    """Say whether a posted value is of a field's kind, which its default shows; None stands for a number or nothing."""
+    if default is None or (isinstance(default, int | float) and not isinstance(default, bool)):
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, type(default))
 
 
 def _ms(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+class Derivation:
+    """Turns and marks of a log as it grows: each frame costs about the same, however many came before it."""
+
+    def __init__(self) -> None:
+        self.tracker = TurnTracker()
+        self.ends: list[TurnEnd] = []
+        """The ends of turns in all connections, in the order in which they came."""
+        self.marks: list[Mark] = []
+        """In the order in which things happened."""
+        self.conversations: dict[str, Conversation] = {}
+        self._interrupted: dict[Item, int] = {}
+        self._takeovers: dict[str, bool] = {}
+        self._exchanges: dict[str, tuple[str, int, float]] = {}
+        self._attempts: Counter[str] = Counter()
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The turns: connection by connection, each in the order of its conversation."""
+        return [turn for conversation in self.conversations.values() for turn in conversation.turns]
+
+    @property
+    def open_turns(self) -> dict[str, str]:
+        """By connection: what is outstanding where a turn has not ended."""
+        found = {conn: self.tracker.open_turn(conn) for conn in self.conversations}
+        return {conn: words for conn, words in found.items() if words is not None}
+
+    def feed(self, frame: Frame, data: dict[str, Any] | None = None) -> None:
+        """Take the next frame; *data* is its data, if the caller has it at hand."""
+        if data is None:
+            data = frame.data
+        if frame.channel == "realtime":
+            self._realtime(frame, data)
+        elif frame.channel == "mark":
+            self._posted(frame, data)
+        elif frame.label and frame.label.rpartition("/")[2].startswith("handoff"):
+            self._exchange(frame, data)
+
+    def _realtime(self, frame: Frame, data: dict[str, Any]) -> None:
+        if (conversation := self.conversations.get(frame.conn)) is None:
+            conversation = self.conversations[frame.conn] = Conversation(frame.conn, frame.label)
+        conversation.feed(frame, data)
+        self._watch(conversation, frame, data)
+        for news in conversation.news:
+            self._happened(conversation, news)
+        conversation.news.clear()
+        for end in self.tracker.feed(frame, data):
+            self._ended(conversation, end)
+        if frame.event == "close":
+            clean = hung_up(data)
+            how = "the client hung up" if clean else closed_how(data)
+            self.marks.append(CallEnded(frame.at, frame.conn, how, clean))
+
+    def _happened(self, conversation: Conversation, news: News) -> None:
+        kind, item, reason = news
+        at, conn = conversation.at, conversation.conn
+        if kind == "inaudible":
+            self.marks.append(Inaudible(at, conn, item.id, reason))
+        elif (number := self._interrupted.get(item)) is None:
+            self._interrupted[item] = len(self.marks)
+            self.marks.append(Interrupted(at, conn, item.id, item.heard_ms, reason))
+        else:  # told twice: the reply is cancelled, and the client says how much was heard
+            before = self.marks[number]
+            told = reason or getattr(before, "reason", "")
+            self.marks[number] = Interrupted(before.at, conn, item.id, item.heard_ms, told)
+
+    def _ended(self, conversation: Conversation, end: TurnEnd) -> None:
+        self.ends.append(end)
+        if end.verdict == "failed":
+            self.marks.append(TurnFailed(end.at, end.conn, end.ordinal, end.caller, end.reason))
+        elif end.verdict == "complete":
+            words = [item for name in end.items if (item := conversation.items.named(name)) is not None]
+            asked = max((item.end for item in words if item.end is not None), default=end.start_at)
+            first = None if end.first_at is None else max(0.0, end.first_at - asked)
+            seconds = max(0.0, end.at - asked)
+            self.marks.append(TurnComplete(end.at, end.conn, end.ordinal, end.caller, first, seconds))
+
+    def _watch(self, conversation: Conversation, frame: Frame, data: dict[str, Any]) -> None:
+        """See whether another agent takes over: other instructions in the middle of a call, or a tool that says so."""
+        conn = frame.conn
+        if frame.event == "session.update" and conversation.replies:
+            if conversation.told != conversation.instructions:
+                self._takeovers[conn] = True
+        elif frame.event == "conversation.item.create":
+            output = obj(data, "item")
+            tool = conversation.items.call(text(output, "call_id"))
+            if output.get("type") == "function_call_output" and tool is not None:
+                to = _transferred(text(output, "output"))
+                if to and (self._takeovers.pop(conn, False) or tool.name.startswith("transfer_to_")):
+                    self.marks.append(LiveHandoff(frame.at, conn, to, conversation.told))
+        elif frame.event == "response.created" and self._takeovers.pop(conn, False):
+            self.marks.append(LiveHandoff(frame.at, conn, "", conversation.told))
+
+    def _posted(self, frame: Frame, data: dict[str, Any]) -> None:
+        mark = posted(frame, data)
+        if isinstance(mark, Inaudible) and mark.conn in self.conversations:
+            self.conversations[mark.conn].no_words(mark.item_id)
+        self.marks.append(mark)
+
+    def _exchange(self, frame: Frame, data: dict[str, Any]) -> None:
+        """Follow one request of a handoff to its answer."""
+        asked = frame.event.startswith("POST ") or frame.event == "response.create"
+        if frame.dir == "client" and asked and frame.label is not None:
+            self._attempts[frame.label] += 1
+            self._exchanges[frame.conn] = frame.label, self._attempts[frame.label], frame.at
+        elif frame.conn in self._exchanges and (status := _answered(frame, data)) is not None:
+            label, attempt, start = self._exchanges.pop(frame.conn)
+            self.marks.append(Extraction(frame.at, frame.conn, label, attempt, status, start, frame.at - start))
+
+
+def derive(frames: Iterable[Frame]) -> Derivation:
+    """Return the turns and marks of *frames*."""
+    derivation = Derivation()
+    for frame in frames:
+        derivation.feed(frame)
+    return derivation
+
+
+def _answered(frame: Frame, data: dict[str, Any]) -> str | None:
+    """Say how a request of a handoff was answered: `ok` or the trouble; None while it is not."""
+    match frame.event:
+        case "response.completed":
+            return "ok"
+        case "response.failed" | "error":
+            return _trouble(obj(data, "response") or data) or "the response failed"
+        case "response.incomplete":
+            why = text(obj(obj(data, "response"), "incomplete_details"), "reason")
+            return f"the response is incomplete{f': {why}' if why else ''}"
+        case "close":
+            # Chat Completions' stream has no last event of its own, so a clean end is a whole answer there.
+            return "ok" if frame.channel == "chat" and data.get("by") != "drop" else "the connection ended too early"
+    if not frame.event.isdigit():
+        return None
+    trouble = _trouble(data)
+    return "ok" if frame.event.startswith("2") else f"HTTP {frame.event}{f': {trouble}' if trouble else ''}"
+
+
+def _trouble(data: dict[str, Any]) -> str | None:
+    error = obj(data, "error") or data
+    return text(error, "message") or text(error, "code")
+
+
+def _transferred(output: str | None) -> str:
+    """Return the agent that the output of a transfer names: openai-agents sends `{"assistant": name}`."""
+    try:
+        found = json.loads(output or "")
+    except ValueError:
+        return ""
+    return text(found, "assistant") or "" if isinstance(found, dict) else ""

@@ -9,16 +9,15 @@ that nobody's words asked for (the agent speaks first) is a turn as well, with `
 conversation (`conversation: "none"`) belong to no turn.
 """
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
-from .frames import Frame
+from .frames import Frame, obj, text
+from .turn_state import ALREADY_ACTIVE, OpenTurn, Request, Requests, Response, Unconfirmed, Verdict, Words, ending
 
-Verdict = Literal["complete", "interrupted", "failed"]
+__all__ = ["TurnEnd", "TurnTracker", "Verdict", "closed_how", "hung_up"]
 
-_ALREADY_ACTIVE = "conversation_already_has_active_response"
 _NORMAL_CLOSE = (None, 1000, 1001, 1005)
 """Codes with which a client hangs up; with any other it reports trouble (RFC 6455, section 7.4.1)."""
 
@@ -41,6 +40,8 @@ class TurnEnd:
     """The frame that ended it."""
     at: float
     """Seconds since the log began, of that frame."""
+    start_at: float = 0.0
+    """Seconds since the log began, when the turn began."""
     caller: bool = True
     """False if no words of the caller's asked for the reply."""
     items: tuple[str, ...] = ()
@@ -49,67 +50,6 @@ class TurnEnd:
     """OpenAI's ids of the responses that the turn caused."""
     first_at: float | None = None
     """Seconds since the log began, of the first sound or text of the reply; None if there was none."""
-
-
-@dataclass(slots=True, eq=False)
-class _Item:
-    """Words of the caller's; the service may name them only later."""
-
-    id: str | None
-    role: str = "user"
-
-
-@dataclass(slots=True, eq=False)
-class _Turn:
-    start_seq: int
-    caller: bool = True
-    ordinal: int = 0
-    items: list[_Item] = field(default_factory=list)
-    responses: list[str] = field(default_factory=list)
-    requests: int = 0
-    active: int = 0
-    calls: dict[str, str] = field(default_factory=dict)
-    owes: bool = False
-    """Tool output was sent and no reply asked for yet."""
-    refused: str = ""
-    """The service refused to reply as it was already replying; the client may ask again."""
-    spoiled: str = ""
-    """The service refused the caller's words, so whatever it says is no answer to them."""
-    last: tuple[Verdict, str] = ("complete", "")
-    first_at: float | None = None
-
-    def outstanding(self) -> str | None:
-        """Say what the turn waits for, in words that follow "while"."""
-        if self.active:
-            return "a reply is under way"
-        if self.requests:
-            return "a reply was asked for and has not begun"
-        if self.calls:
-            return f"the tool {next(iter(self.calls.values()))} has not returned anything"
-        if self.owes:
-            return "the output of a tool was sent and no reply to it has been asked for"
-        if self.refused:
-            return f"the service refused to reply ({self.refused})"
-        return None
-
-
-@dataclass(slots=True, eq=False)
-class _Request:
-    """A `response.create` that the service has neither begun to answer nor refused."""
-
-    event_id: str | None
-    turns: list[_Turn]
-    outside: bool
-    metadata: Any
-
-
-@dataclass(slots=True, eq=False)
-class _Response:
-    turns: list[_Turn]
-    calls: list[str] = field(default_factory=list)
-    items: set[str] = field(default_factory=set)
-    cut: bool = False
-    """The client cut off what was said of it so far."""
 
 
 class TurnTracker:
@@ -130,7 +70,7 @@ class TurnTracker:
         if (conn := self._conns.get(frame.conn)) is None:
             conn = self._conns[frame.conn] = _Conn(frame.conn)
         if frame.dir == "client":
-            conn.last_sent = None
+            conn.requests.last_sent = None
         if (handler := _HANDLERS.get((frame.dir, frame.event))) is None:
             return []
         before = len(conn.ended)
@@ -155,18 +95,17 @@ class _Conn:
         self.seq, self.at = 0, 0.0
         self.ended: list[TurnEnd] = []
         self.count = 0
-        self.turns: list[_Turn] = []
-        self.waiting: _Turn | None = None
+        self.turns: list[OpenTurn] = []
+        self.waiting: OpenTurn | None = None
         """Words of the caller's for which no reply has been asked yet."""
-        self.speaking: int | None = None
-        self.requests: list[_Request] = []
-        self.responses: dict[str, _Response] = {}
-        self.calls: dict[str, list[_Turn]] = {}
+        self.speaking: tuple[int, float] | None = None
+        """Frame and second in which the caller began to speak; None once the sound is committed."""
+        self.requests = Requests()
+        self.responses: dict[str, Response] = {}
+        self.calls: dict[str, list[OpenTurn]] = {}
         """Every tool call so far; which of them are outstanding, the turns know."""
-        self.unnamed: deque[tuple[str | None, _Item]] = deque()
-        self.commits: deque[tuple[str | None, _Item]] = deque()
+        self.typed, self.commits = Unconfirmed(), Unconfirmed()
         self.timeouts: set[str] = set()
-        self.last_sent: _Request | None = None
         self.last_error = ""
 
     def outstanding(self) -> str | None:
@@ -180,27 +119,25 @@ class _Conn:
     # The client asks.
 
     def item_create(self, data: dict[str, Any]) -> None:
-        item = _object(data, "item")
+        item = obj(data, "item")
         match item.get("type"), item.get("role"):
             case "message", "user":
-                words = _Item(_text(item, "id"))
-                self.wait().items.append(words)
-                self.unnamed.append((_text(data, "event_id"), words))
+                self.wait().words.append(self.typed.add(text(data, "event_id"), Words(text(item, "id"))))
             case "message", "assistant":
                 # History: the client tells both sides, so the words before it are not waiting for an answer.
                 if self.waiting is not None and not self.waiting.ordinal:
                     self.waiting = None
             case "function_call_output", _:
-                call = _text(item, "call_id") or ""
+                call = text(item, "call_id") or ""
                 for turn in self.calls.get(call, ()):
                     turn.owes = turn.calls.pop(call, None) is not None or turn.owes
 
-    def wait(self) -> _Turn:
+    def wait(self) -> OpenTurn:
         if self.waiting is None:
-            self.waiting = _Turn(self.seq)
+            self.waiting = OpenTurn(self.seq, self.at)
         return self.waiting
 
-    def open(self, turn: _Turn) -> _Turn:
+    def open(self, turn: OpenTurn) -> OpenTurn:
         if not turn.ordinal:
             self.count += 1
             turn.ordinal = self.count
@@ -208,17 +145,14 @@ class _Conn:
         return turn
 
     def response_create(self, data: dict[str, Any]) -> None:
-        options = _object(data, "response")
+        options = obj(data, "response")
         outside = options.get("conversation") == "none"
         turns = [] if outside else self.asking()
         if not outside and not turns and not self.responses and not self.requests:
-            turns = [self.open(_Turn(self.seq, caller=False))]
-        for turn in turns:
-            turn.requests += 1
-        self.last_sent = _Request(_text(data, "event_id"), turns, outside, options.get("metadata"))
-        self.requests.append(self.last_sent)
+            turns = [self.open(OpenTurn(self.seq, self.at, caller=False))]
+        self.requests.add(Request(text(data, "event_id"), turns, outside, options))
 
-    def asking(self) -> list[_Turn]:
+    def asking(self) -> list[OpenTurn]:
         """Return the turns that the next response answers; from here on they no longer wait to be asked for."""
         turns = [turn for turn in self.turns if turn.owes or turn.refused]
         if self.waiting is not None:
@@ -229,12 +163,10 @@ class _Conn:
         return turns
 
     def commit(self, data: dict[str, Any]) -> None:
-        sound = _Item(None)
-        self.wait().items.append(sound)
-        self.commits.append((_text(data, "event_id"), sound))
+        self.wait().words.append(self.commits.add(text(data, "event_id"), Words(None)))
 
     def truncate(self, data: dict[str, Any]) -> None:
-        item = _text(data, "item_id")
+        item = text(data, "item_id")
         for response in self.responses.values():
             if item in response.items or not response.items:
                 response.cut = True
@@ -242,205 +174,164 @@ class _Conn:
     # The service answers.
 
     def item_added(self, data: dict[str, Any]) -> None:
-        item = _object(data, "item")
-        if item.get("role") != "user" or (name := _text(item, "id")) is None:
-            return
-        for entry in self.unnamed:
-            if entry[1].id in (None, name):
-                entry[1].id = name
-                self.unnamed.remove(entry)
-                return
+        item = obj(data, "item")
+        if item.get("role") == "user" and (name := text(item, "id")) is not None:
+            self.typed.confirm(name)
 
     def committed(self, data: dict[str, Any]) -> None:
         self.speaking = None
-        name = _text(data, "item_id")
+        name = text(data, "item_id") or ""
         if name in self.timeouts:
             return
-        if self.commits:
-            self.commits.popleft()[1].id = name
-        else:
-            self.wait().items.append(_Item(name))
+        if not self.commits.confirm(name):
+            self.wait().words.append(Words(name))
         if self.waiting is not None:
             self.open(self.waiting)
 
     def speech_started(self, data: dict[str, Any]) -> None:
-        self.speaking = self.seq
+        self.speaking = self.seq, self.at
 
     def timed_out(self, data: dict[str, Any]) -> None:
         # The service commits silence and speaks by itself: nobody's words.
-        self.timeouts.add(_text(data, "item_id") or "")
+        self.timeouts.add(text(data, "item_id") or "")
 
     def response_created(self, data: dict[str, Any]) -> None:
-        response = _object(data, "response")
-        self.begin(_text(response, "id") or "", response)
+        response = obj(data, "response")
+        self.begin(text(response, "id") or "", response)
 
-    def begin(self, name: str, response: dict[str, Any]) -> _Response:
-        request = self.request_of(response)
-        if request is None:
-            turns = self.asking()
-        else:
-            self.requests.remove(request)
-            turns = request.turns
-            for turn in turns:
-                turn.requests -= 1
+    def begin(self, name: str, response: dict[str, Any]) -> Response:
+        sound_waits = self.waiting is not None and self.waiting.ordinal > 0
+        request = self.requests.answered_by(response, sound_waits)
+        turns = self.asking() if request is None else request.turns
         if not turns and not (request and request.outside):
-            turns = [self.open(_Turn(self.seq, caller=False))]
+            turns = [self.open(OpenTurn(self.seq, self.at, caller=False))]
         for turn in turns:
             turn.active += 1
             turn.responses.append(name)
-        found = self.responses[name] = _Response(turns)
+        found = self.responses[name] = Response(turns)
         return found
 
-    def request_of(self, response: dict[str, Any]) -> _Request | None:
-        """Return the request that *response* answers; None if the service replies by itself (voice detection)."""
-        outside = "conversation_id" in response and response["conversation_id"] is None
-        fitting = [request for request in self.requests if request.outside == outside]
-        if outside and not fitting:  # a service that names no conversation at all
-            fitting = list(self.requests)
-        metadata = response.get("metadata")
-        for request in fitting:
-            if metadata and request.metadata == metadata:
-                return request
-        if self.waiting is not None and self.waiting.ordinal and not metadata:
-            # Sound waits for an answer, and the service returns a request's metadata: this one it made by itself.
-            fitting = [request for request in fitting if not request.metadata]
-        return fitting[0] if fitting else None
+    def response_of(self, data: dict[str, Any]) -> Response | None:
+        return self.responses.get(text(data, "response_id") or "")
 
-    def item_of_response(self, data: dict[str, Any]) -> None:
-        response = self.responses.get(_text(data, "response_id") or "")
-        item = _object(data, "item")
-        if response is not None and (name := _text(item, "id")) is not None:
+    def output_item_added(self, data: dict[str, Any]) -> None:
+        response, name = self.response_of(data), text(obj(data, "item"), "id")
+        if response is not None and name is not None:
             response.items.add(name)
 
-    def item_of_response_done(self, data: dict[str, Any]) -> None:
-        self.called(self.responses.get(_text(data, "response_id") or ""), _object(data, "item"))
+    def output_item_done(self, data: dict[str, Any]) -> None:
+        self.called(self.response_of(data), obj(data, "item"))
 
     def arguments_done(self, data: dict[str, Any]) -> None:
-        self.called(self.responses.get(_text(data, "response_id") or ""), data | {"type": "function_call"})
+        self.called(self.response_of(data), data | {"type": "function_call"})
 
-    def called(self, response: _Response | None, item: dict[str, Any]) -> None:
-        call = _text(item, "call_id")
-        if response is None or not response.turns or item.get("type") != "function_call" or call is None:
+    def called(self, response: Response | None, item: dict[str, Any]) -> None:
+        call = text(item, "call_id")
+        if response is None or item.get("type") != "function_call" or call is None or call in self.calls:
             return
-        if call not in self.calls and item.get("status", "completed") == "completed":
+        if item.get("status", "completed") == "completed":
             self.calls[call] = response.turns
             response.calls.append(call)
             for turn in response.turns:
-                turn.calls[call] = _text(item, "name") or "that was called"
+                turn.calls[call] = text(item, "name") or "that was called"
 
     def output(self, data: dict[str, Any]) -> None:
-        response = self.responses.get(_text(data, "response_id") or "")
-        for turn in response.turns if response is not None else ():
-            if turn.first_at is None:
-                turn.first_at = self.at
+        if (response := self.response_of(data)) is not None:
+            for turn in response.turns:
+                turn.first_at = self.at if turn.first_at is None else turn.first_at
 
     def response_done(self, data: dict[str, Any]) -> None:
-        done = _object(data, "response")
-        name = _text(done, "id") or ""
+        done = obj(data, "response")
+        name = text(done, "id") or ""
         response = self.responses.get(name) or self.begin(name, done)
         del self.responses[name]
-        verdict, reason = _verdict(done, response.cut)
+        verdict, reason = ending(done, response.cut)
         items = done.get("output")
         for item in items if isinstance(items, list) and verdict == "complete" else ():
-            if isinstance(item, dict):
-                self.called(response, item)
+            self.called(response, item if isinstance(item, dict) else {})
         for turn in response.turns:
             turn.active -= 1
             turn.last = verdict, reason
             if verdict != "complete":
+                # Nothing is asked for any more where the caller cut in; output that still comes begins a turn.
                 turn.owes = False
                 for call in response.calls if verdict == "interrupted" else list(turn.calls):
                     turn.calls.pop(call, None)
             self.settle(turn)
 
-    def settle(self, turn: _Turn) -> None:
+    def settle(self, turn: OpenTurn) -> None:
         if turn.outstanding() is None:
             self.end(turn, *(("failed", turn.spoiled) if turn.spoiled else turn.last))
 
-    def end(self, turn: _Turn, verdict: Verdict, reason: str) -> None:
+    def end(self, turn: OpenTurn, verdict: Verdict, reason: str) -> None:
         self.turns.remove(turn)
-        items = tuple(item.id for item in turn.items if item.id is not None)
-        self.ended.append(
-            TurnEnd(
-                conn=self.name,
-                ordinal=turn.ordinal,
-                verdict=verdict,
-                reason=reason,
-                start_seq=turn.start_seq,
-                end_seq=self.seq,
-                at=self.at,
-                caller=turn.caller,
-                items=items,
-                responses=tuple(turn.responses),
-                first_at=turn.first_at,
-            )
+        end = TurnEnd(
+            conn=self.name,
+            ordinal=turn.ordinal,
+            verdict=verdict,
+            reason=reason,
+            start_seq=turn.start_seq,
+            end_seq=self.seq,
+            at=self.at,
+            start_at=turn.start_at,
+            caller=turn.caller,
+            items=tuple(words.id for words in turn.words if words.id is not None),
+            responses=tuple(turn.responses),
+            first_at=turn.first_at,
         )
+        self.ended.append(end)
 
     # Something goes wrong.
 
     def error(self, data: dict[str, Any]) -> None:
-        error = _object(data, "error")
-        message = _text(error, "message") or _text(error, "code") or "no reason given"
-        event_id, code, about = _text(error, "event_id"), _text(error, "code"), _text(error, "param") or ""
-        self.last_error = message
-        if (request := self.refused_request(event_id, code, about)) is not None:
-            self.refuse(request, message, again=code == _ALREADY_ACTIVE)
-        elif (words := _refused(self.unnamed, event_id, about.startswith("item"))) is not None:
-            for turn in (*self.turns, *((self.waiting,) if self.waiting else ())):
-                if words in turn.items:
-                    turn.spoiled = f"the service refused the caller's words: {message}"
-        elif (sound := _refused(self.commits, event_id, code == "input_audio_buffer_commit_empty")) is not None:
+        error = obj(data, "error")
+        self.last_error = message = text(error, "message") or text(error, "code") or "no reason given"
+        event_id, code, about = text(error, "event_id"), text(error, "code"), text(error, "param") or ""
+        if (request := self.requests.refused_by(event_id, code, about)) is not None:
+            self.refuse(request, message, again=code == ALREADY_ACTIVE)
+        elif (words := self.typed.refused_by(event_id, about.startswith("item"))) is not None:
+            for turn in self.turns_with(words):
+                turn.spoiled = f"the service refused the caller's words: {message}"
+        elif (sound := self.commits.refused_by(event_id, code == "input_audio_buffer_commit_empty")) is not None:
             self.uncommit(sound)
 
-    def refused_request(self, event_id: str | None, code: str | None, about: str) -> _Request | None:
-        if event_id is not None:
-            return next((request for request in self.requests if request.event_id == event_id), None)
-        nameless = [request for request in self.requests if request.event_id is None]
-        # Without an id, an error is about the request if it says so, or if it names nothing and nothing was sent since.
-        said = code == _ALREADY_ACTIVE or about.startswith("response")
-        if nameless and (said or (not about and self.last_sent is nameless[-1])):
-            return nameless[-1]
-        return None
-
-    def refuse(self, request: _Request, message: str, *, again: bool) -> None:
-        self.requests.remove(request)
+    def refuse(self, request: Request, message: str, *, again: bool) -> None:
         for turn in request.turns:
-            turn.requests -= 1
             if again:
                 turn.refused = message
             else:
                 turn.last = "failed", f"the service refused to reply: {message}"
                 self.settle(turn)
 
-    def uncommit(self, sound: _Item) -> None:
-        for turn in (*self.turns, *((self.waiting,) if self.waiting else ())):
-            if sound in turn.items:
-                turn.items.remove(sound)
-                turn.caller = bool(turn.items)
-        if self.waiting is not None and not self.waiting.items and not self.waiting.ordinal:
+    def uncommit(self, sound: Words) -> None:
+        for turn in self.turns_with(sound):
+            turn.words.remove(sound)
+            turn.caller = bool(turn.words)
+        if self.waiting is not None and not self.waiting.words and not self.waiting.ordinal:
             self.waiting = None
 
+    def turns_with(self, words: Words) -> list[OpenTurn]:
+        candidates = self.turns if self.waiting in self.turns or self.waiting is None else [*self.turns, self.waiting]
+        return [turn for turn in candidates if words in turn.words]
+
     def close(self, data: dict[str, Any]) -> None:
-        code, by = data.get("code"), data.get("by")
-        chosen = by == "client" and code in _NORMAL_CLOSE
-        how = _how(data)
+        chosen = hung_up(data)
         if self.waiting is not None and (self.waiting.ordinal or self.waiting.spoiled or not chosen):
             self.open(self.waiting)
         elif self.speaking is not None and not chosen:
-            self.open(_Turn(self.speaking))
+            self.open(OpenTurn(*self.speaking))
+        said = f"; before that the service said: {self.last_error}" if self.last_error else ""
         for turn in list(self.turns):
             if turn.spoiled or turn.refused:
                 self.end(turn, "failed", turn.spoiled or f"the service refused to reply: {turn.refused}")
             elif chosen:
                 self.end(turn, "interrupted", "the client hung up before the reply was complete")
             else:
-                said = f"; before that the service said: {self.last_error}" if self.last_error else ""
-                self.end(turn, "failed", f"{how} before the reply was complete{said}")
+                self.end(turn, "failed", f"{closed_how(data)} before the reply was complete{said}")
         self.waiting = self.speaking = None
 
 
-_Handler = Callable[[_Conn, dict[str, Any]], None]
-_HANDLERS: dict[tuple[str, str], _Handler] = {
+_HANDLERS: dict[tuple[str, str], Callable[[_Conn, dict[str, Any]], None]] = {
     ("client", "conversation.item.create"): _Conn.item_create,
     ("client", "conversation.item.truncate"): _Conn.truncate,
     ("client", "response.create"): _Conn.response_create,
@@ -450,8 +341,8 @@ _HANDLERS: dict[tuple[str, str], _Handler] = {
     ("server", "input_audio_buffer.speech_started"): _Conn.speech_started,
     ("server", "input_audio_buffer.timeout_triggered"): _Conn.timed_out,
     ("server", "response.created"): _Conn.response_created,
-    ("server", "response.output_item.added"): _Conn.item_of_response,
-    ("server", "response.output_item.done"): _Conn.item_of_response_done,
+    ("server", "response.output_item.added"): _Conn.output_item_added,
+    ("server", "response.output_item.done"): _Conn.output_item_done,
     ("server", "response.function_call_arguments.done"): _Conn.arguments_done,
     ("server", "response.output_audio.delta"): _Conn.output,
     ("server", "response.output_audio_transcript.delta"): _Conn.output,
@@ -463,46 +354,14 @@ _HANDLERS: dict[tuple[str, str], _Handler] = {
 }
 
 
-def _verdict(response: dict[str, Any], cut: bool) -> tuple[Verdict, str]:
-    """Read the end of a response: its status and, where the service gives them, reason and message."""
-    details = _object(response, "status_details")
-    reason = _text(details, "reason") or ""
-    match response.get("status"):
-        case "cancelled" if reason == "turn_detected":
-            return "interrupted", "the caller spoke over the reply"
-        case "cancelled":
-            return "interrupted", "the client cancelled the reply"
-        case "failed":
-            error = _object(details, "error")
-            said = _text(error, "message") or _text(error, "code") or _text(error, "type") or "no reason given"
-            return "failed", f"the response failed: {said}"
-        case "incomplete":
-            return "failed", f"the response ended incomplete ({reason or 'no reason given'})"
-    return ("interrupted", "the client cut the reply off") if cut else ("complete", "")
+def hung_up(close: dict[str, Any]) -> bool:
+    """Say whether a connection was closed because the client was done, not because something failed."""
+    return close.get("by") == "client" and close.get("code") in _NORMAL_CLOSE
 
 
-def _how(close: dict[str, Any]) -> str:
-    """Say who closed a connection and how."""
+def closed_how(close: dict[str, Any]) -> str:
+    """Say who closed a connection and how, in plain words."""
     code, reason = close.get("code"), close.get("reason")
     detail = ", ".join(str(part) for part in (f"code {code}" if code is not None else "", reason) if part)
     words = {"client": "the client closed the connection", "server": "the service closed the connection"}
     return words.get(str(close.get("by")), "the connection dropped") + (f" ({detail})" if detail else "")
-
-
-def _refused(sent: deque[tuple[str | None, _Item]], event_id: str | None, about: bool) -> _Item | None:
-    """Take out of *sent* what an error is about: by its event id or, where it has none, by what it says."""
-    for entry in reversed(sent):
-        if entry[0] == event_id and (event_id is not None or about):
-            sent.remove(entry)
-            return entry[1]
-    return None
-
-
-def _object(data: dict[str, Any], name: str) -> dict[str, Any]:
-    found = data.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _text(data: dict[str, Any], name: str) -> str | None:
-    found = data.get(name)
-    return found if isinstance(found, str) else None
