@@ -3,6 +3,8 @@
 Every class builds its own sentence from the facts that it is given, so the same trouble reads the same everywhere.
 """
 
+from collections.abc import Sequence
+
 
 class HandoffkitError(Exception):
     """Anything that handoffkit itself refuses or reports. Catch it to catch all of them."""
@@ -73,8 +75,8 @@ class ReplyFailed(CallError):
 
     def __init__(self, turn: int, reason: str) -> None:
         super().__init__(
-            f"Turn {turn} got no complete answer: {reason}. The turn is kept. If the call is still open, send it again; "
-            "else start a new call with `message_history=call.messages()`."
+            f"Turn {turn} got no complete answer: {reason}. The turn is kept. If the call is still open, send it "
+            "again; else start a new call with `message_history=call.messages()`."
         )
 
 
@@ -184,15 +186,18 @@ class ExtractionFailed(CallError):
         label: The name of the handoff in the log.
     """
 
-    def __init__(self, what: str, attempts: object = (), label: str = "", advice: str = "") -> None:
-        self.attempts = tuple(attempts) if isinstance(attempts, list | tuple) else ()
-        self.label = label
-        lines = "".join(f"\n  {attempt}." for attempt in self.attempts)
-        super().__init__(
-            f"{what}{':' if lines else '.'}{lines}\n"
-            + (advice or "Try another prompt, another model, a schema that allows what was found, or more retries.")
-            + " Nothing is lost: the conversation can be handed off again."
-        )
+    _advice = (
+        "Try another prompt or model, a schema that allows what was found, or more retries (`handoff(..., retries=3)`)."
+    )
+
+    def __init__(self, attempts: Sequence[object], label: str, wanted: str, detail: str = "") -> None:
+        self.attempts, self.label = tuple(attempts), label
+        tries = f"{len(attempts)} attempt{'' if len(attempts) == 1 else 's'}"
+        super().__init__(self._words(f"The agent gave no valid {wanted} in {tries}", detail, self._advice))
+
+    def _words(self, what: str, detail: str, advice: str) -> str:
+        lines = [f"{what}{f' ({detail})' if detail else ''}:", *(f"  {attempt}." for attempt in self.attempts)]
+        return "\n".join([*lines, f"{advice} Nothing is lost: the conversation can be handed off again."])
 
 
 class ServiceFailed(ExtractionFailed):
@@ -202,11 +207,20 @@ class ServiceFailed(ExtractionFailed):
         status: The HTTP status; None where the connection broke off.
     """
 
-    def __init__(
-        self, what: str, attempts: object = (), label: str = "", advice: str = "", status: int | None = None
-    ) -> None:
-        self.status = status
-        super().__init__(what, attempts, label, advice)
+    def __init__(self, attempts: Sequence[object], label: str, status: int | None, detail: str = "") -> None:
+        self.attempts, self.label, self.status = tuple(attempts), label, status
+        said = "" if self.attempts else detail
+        if status is None:
+            what, advice = "The connection to the service broke off", "Try again."
+        elif status in (401, 403):
+            what, advice = "The service refused the key", "Build the agent after `hk.connect()`."
+        elif status == 429:
+            what, advice = "The service takes no more requests for now", "Wait a little, then try again."
+        elif status < 500:
+            what, advice = "The service refused the request", "Change what it names, then try again."
+        else:
+            what, advice = "The service could not answer", "Try again."
+        CallError.__init__(self, self._words(what, said, advice))
 
 
 class InaudibleTurns(UserWarning):
@@ -324,7 +338,7 @@ class LogEmpty(LogError):
 
     def __init__(self, path: object) -> None:
         super().__init__(
-            f"{str(path)!r} is empty, so there is no call in it: it was cut off before its first line. Take another copy."
+            f"{str(path)!r} is empty, so there is no call in it. Its first line never came: take another copy."
         )
 
 
@@ -366,3 +380,13 @@ class LogDamaged(UserWarning):
             f"{damage[0].upper()}{damage[1:]}. Everything else was loaded. If a process was killed while it wrote, "
             "only what that line said is missing; `log.save('another folder')` makes a copy without damage."
         )
+
+
+class UnfillableSchema(HandoffkitError):
+    """No value can satisfy a JSON schema, or none that the schema filler can find."""
+
+    def __init__(self, path: str, why: str) -> None:
+        where = f"The field `{path}`" if path else "The schema itself"
+        super().__init__(f"{where} cannot be filled: {why}. Change the schema so that a value can satisfy it.")
+        self.path = path
+        self.why = why
