@@ -1,0 +1,90 @@
+"""A log, or its turns, as a picture in time: who spoke when, how long the caller waited, what the tools did."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..conversation import Turn
+from ..marks import CallEnded, Extraction, Mark
+from .lanes import score
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN_PER_INCH = 100
+"""CSS pixels: the picture is finer than it is shown, for screens that are finer, too."""
+
+
+class HasMarks(Protocol):
+    """A log, as far as a timeline needs one."""
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The turns, in the order of the conversation."""
+        ...
+
+    @property
+    def marks(self) -> list[Mark]:
+        """The marks, in the order in which they happened."""
+        ...
+
+
+def timeline(log: HasMarks | Iterable[Turn]) -> "Timeline":
+    """Draw the call in *log* as it is now; given only its turns, without extractions and how the call ended."""
+    given: Any = log
+    return Timeline(tuple(getattr(given, "turns", given)), tuple(getattr(given, "marks", ())))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Timeline:
+    """The picture: show it as a cell's last line. Its text says only what is the same on every run."""
+
+    turns: Sequence[Turn]
+    marks: Sequence[Mark]
+
+    @property
+    def figure(self) -> "Figure":
+        """The picture as a matplotlib figure, to add to or to save in another format."""
+        from .picture import draw
+
+        return draw(score(self.turns, self.marks))
+
+    @property
+    def png(self) -> bytes:
+        """The picture as PNG: the same bytes for the same call."""
+        return self._png()[0]
+
+    def __str__(self) -> str:
+        said = [turn for turn in self.turns if not turn.seeded]
+        attempts = [mark for mark in self.marks if isinstance(mark, Extraction)]
+        parts = [
+            _count(sum(turn.speaker == "caller" for turn in said), "caller turn"),
+            _count(sum(turn.speaker == "agent" for turn in said), "reply", "replies"),
+            _count(sum(turn.speaker == "operator" for turn in said), "operator turn"),
+            _count(sum(len(turn.tools) for turn in said), "tool call"),
+            _count(sum(turn.interrupted for turn in said), "interruption"),
+            _count(sum(turn.inaudible for turn in said), "inaudible turn"),
+            _count(len(self.turns) - len(said), "seeded turn"),
+            _count(len({mark.label for mark in attempts}), "extraction"),
+            _count(sum(mark.status != "ok" for mark in attempts), "failed attempt"),
+            *("call ended" if mark.clean else "call ended early" for mark in self.marks if isinstance(mark, CallEnded)),
+        ]
+        return f"Timeline: {', '.join(filter(None, parts)) or 'nothing has been said yet'}"
+
+    __repr__ = __str__
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
+        data, width, height = self._png()
+        return data, {"width": width, "height": height, "alt": str(self)}
+
+    def _png(self) -> tuple[bytes, int, int]:
+        """Return the PNG, and the width and height at which it is to be shown, in CSS pixels."""
+        from .png import png
+
+        figure = self.figure
+        width, height = (round(inches * SHOWN_PER_INCH) for inches in figure.get_size_inches())
+        return png(figure), width, height
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return "" if not number else f"{number} {one if number == 1 else many or one + 's'}"
