@@ -71,6 +71,7 @@ def test_a_conversation_is_made_read_changed_and_deleted(desk: Desk, body: Any) 
     assert desk.ask("GET", path) == made
     changed = desk.ask("POST", path, {"metadata": {"topic": "laptop"}})
     assert changed == desk.ask("GET", path) == {**made, "metadata": {"topic": "laptop"}}
+    assert desk.ask("POST", path, {"metadata": None}) == made
     gone = desk.ask("DELETE", path)
     valid(ConversationDeletedResource, gone)
     assert gone == {"id": made["id"], "object": "conversation.deleted", "deleted": True}

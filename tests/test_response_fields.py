@@ -3,14 +3,17 @@
 from typing import Any
 
 import pytest
-from http_service import GET_CAPITAL, JSON
+from http_service import GET_CAPITAL, JSON, valid
 from hypothesis import given
-from openai.types.responses import ResponseFunctionToolCallParam
+from hypothesis import strategies as st
+from openai.types.responses import Response, ResponseFunctionToolCallParam
 from openai.types.responses import response_input_item_param as input_items
 from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
 from handoffkit.endpoint import items, response_fields, responses
 from handoffkit.endpoint.api_error import ApiError
+from handoffkit.endpoint.ids import Ids
+from handoffkit.endpoint.models.prompt import Reply
 from handoffkit.endpoint.store import Store
 
 
@@ -41,6 +44,12 @@ FAULTS: list[tuple[dict[str, Any], str | None, str | None, str]] = [
      "Invalid value: 'bogus'. Supported values are: 'assistant', 'system', 'developer', and 'user'."),
     ({"input": [{"role": "user"}]}, "input[0].content", "missing_required_parameter",
      "Missing required parameter: 'input[0].content'."),
+    ({"input": [{"role": "user", "content": None}]}, "input[0].content", "invalid_type",
+     "Invalid type for 'input[0].content': expected one of a string or array of objects, but got null instead."),
+    ({"input": [{"type": "function_call", "call_id": None, "name": "f", "arguments": "{}"}]}, "input[0].call_id",
+     "missing_required_parameter", "Missing required parameter: 'input[0].call_id'."),
+    ({"model": None}, "model", "invalid_type",
+     "Invalid type for 'model': expected a string, but got an object instead."),
     ({"input": [{"role": "user", "content": "x", "bogus": 1}]}, "input[0].bogus", "unknown_parameter",
      "Unknown parameter: 'input[0].bogus'."),
     ({"input": [{"role": "user", "content": "x", "phase": "final_answer"}]}, "input[0].phase", "unknown_parameter",
@@ -209,3 +218,34 @@ def test_whatever_is_sent_is_read_or_refused(value: Any) -> None:
         else:
             refused = 400
         assert refused in (400, 404), name
+
+
+ITEM = st.fixed_dictionaries(
+    {"type": st.sampled_from(items._TYPES), "id": st.sampled_from(["a", "b", "c"])},
+    optional={
+        "role": st.sampled_from(["user", "assistant", "developer"]) | JSON,
+        "content": st.just([{"type": "input_text", "text": "json"}]) | JSON,
+        "output": st.text() | JSON,
+        "call_id": st.sampled_from(["c1", "c2"]) | JSON,
+        "name": st.just("f") | JSON,
+        "arguments": st.just("{}") | JSON,
+        "tools": JSON,
+        "summary": JSON,
+    },
+)
+
+
+@given(st.lists(ITEM, max_size=4))
+def test_a_conversation_that_is_accepted_can_be_read_and_kept(sent: list[Any]) -> None:
+    store, form = Store(), {"format": {"type": "json_object"}}
+    opening = {"role": "user", "content": "In JSON, please."}
+    try:
+        asked = responses.ask({"model": "m", "input": [opening, *sent], "text": form}, store)
+    except ApiError as error:
+        assert error.status in (400, 404)  # noqa: PT017
+        return
+    for item in asked.prompt.history:
+        assert all(isinstance(getattr(item, name), str) for name in type(item).__slots__)
+    valid(Response, responses.complete(asked, Reply("{}"), Ids("s"), 0))
+    (kept,) = store.responses.values()
+    assert len(kept.input) == len(sent) + 1

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from . import catalogue, items, listing
 from .api_error import ApiError
-from .fields import Check, array, check_fields, metadata, require, wrong_type
+from .fields import Check, array, check_fields, metadata, missing, require, wrong_type
 from .ids import Ids
 from .items import Record
 from .responses import count_input
@@ -78,7 +78,9 @@ def _retrieve(request: _Request) -> Record:
 
 def _update(request: _Request) -> Record:
     conversation = request.store.conversation(request.ids[0])
-    body = _checked(request.body, {"metadata": metadata}, "metadata")
+    body = _checked(request.body, {"metadata": metadata})
+    if "metadata" not in body:  # null empties it
+        raise missing("metadata")
     conversation.metadata = body["metadata"] or {}
     return _shown(conversation)
 

@@ -113,9 +113,9 @@ def metadata(value: Any, param: str) -> None:
 
 
 def require(body: Mapping[str, Any], names: Iterable[str], prefix: str = "") -> None:
-    """Demand that the fields *names* are there."""
+    """Demand that the fields *names* are there, and not null."""
     for name in names:
-        if name not in body:
+        if body.get(name) is None:
             raise missing(prefix + name)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .api_error import ApiError
-from .fields import Check, anything, array, check_fields, one_of, require, text, wrong_type, wrong_value
+from .fields import Check, anything, array, check_fields, one_of, require, text, unknown, wrong_type, wrong_value
 from .ids import Ids
 from .models.prompt import Item, Message, ToolCall, ToolResult
 from .tools import check_tool
@@ -46,19 +46,15 @@ def check_item(item: Any, param: str) -> None:
     """Demand one item that a client may send."""
     if not isinstance(item, dict):
         raise wrong_type(param, "an input item", item)
-    kind = _type_of(item)
+    kind = type_of(item)
     if kind not in _TYPES:
         raise wrong_value(param, kind, _TYPES)
-    if kind == "message" and item.get("role") not in _ROLES:
-        raise wrong_value(param, item.get("role"), _ROLES)
+    if kind == "message":
+        _check_message(item, param)
     if rule := _RULES.get(kind):
         required, table = rule
         require(item, required, f"{param}.")
         check_fields(item, table, f"{param}.")
-    if kind == "message":
-        _check_content(item["content"], item["role"], f"{param}.content")
-        if item["role"] != "assistant" and "phase" in item:
-            raise ApiError(f"Unknown parameter: '{param}.phase'.", code="unknown_parameter", param=f"{param}.phase")
 
 
 def fresh(value: str | list[Record]) -> list[Record]:
@@ -68,7 +64,7 @@ def fresh(value: str | list[Record]) -> list[Record]:
 
 def kept(item: Record, ids: Ids) -> Record:
     """Return *item* as the service keeps it: with an id, a type, a status, and content in parts."""
-    kind = _type_of(item)
+    kind = type_of(item)
     stamp = {"id": item.get("id") or ids.new(_PREFIXES.get(kind, "msg")), "type": kind}
     rest = {name: value for name, value in item.items() if value is not None and name not in stamp}
     match kind:
@@ -123,31 +119,28 @@ def check_new(past: Iterable[Record], new: Iterable[Record]) -> None:
             seen.add(item["id"])
 
 
-def words(item: Record) -> str:
-    """Return the words of an item's content or output; a picture is `[image]`, and so on."""
-    content = item.get("content") if "content" in item else item.get("output")
-    if isinstance(content, str):
-        return content
-    joint = "" if item.get("role") == "assistant" else "\n"
-    return joint.join(_words_of(part) for part in content or [])
-
-
-def _type_of(item: Record) -> Any:
+def type_of(item: Record) -> Any:
+    """Return what kind of item this is; one without a type is a message, or names another by its id alone."""
     if item.get("type") is None:
         return "item_reference" if "id" in item and "role" not in item else "message"
     return item["type"]
 
 
 def _read(item: Record) -> Item | None:
-    match _type_of(item):
+    match type_of(item):
         case "message":
             role = item["role"]
-            return Message("system" if role == "developer" else role, words(item))
+            joint = "" if role == "assistant" else "\n"
+            return Message("system" if role == "developer" else role, _words(item["content"], joint))
         case "function_call":
             return ToolCall(item["name"], item["arguments"], item["call_id"])
         case "function_call_output":
-            return ToolResult(item["call_id"], words(item))
+            return ToolResult(item["call_id"], _words(item["output"], "\n"))
     return None
+
+
+def _words(content: str | list[Record], joint: str) -> str:
+    return content if isinstance(content, str) else joint.join(_words_of(part) for part in content)
 
 
 def _content(content: str | list[Record], role: str) -> list[Record]:
@@ -175,6 +168,16 @@ def _words_of(part: Record) -> str:
         case "input_file":
             return f"[file: {part['filename']}]" if part.get("filename") else "[file]"
     return "[image]"
+
+
+def _check_message(item: Record, param: str) -> None:
+    role = item.get("role")
+    if role not in _ROLES:
+        raise wrong_value(param, role, _ROLES)
+    if role != "assistant" and "phase" in item:
+        raise unknown("phase", (), f"{param}.")
+    if "content" in item:
+        _check_content(item["content"], role, f"{param}.content")
 
 
 def _check_content(content: Any, role: str, param: str) -> None:

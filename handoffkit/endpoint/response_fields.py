@@ -116,9 +116,9 @@ def check(body: Any) -> None:
         moved = "In the Responses API, this parameter has moved to 'input'. Try again with the new parameter."
         raise ApiError(f"Unsupported parameter: 'messages'. {moved}", code="unsupported_parameter")
     for name in ("model", "input"):
+        if name in body and body[name] is None:
+            raise wrong_type(name, "a string", {})  # here the service calls null an object
         require(body, [name])
-        if body[name] is None:
-            raise wrong_type(name, "a string", None)
     check_fields(body, FIELDS)
     _refuse_unsimulated(body)
 

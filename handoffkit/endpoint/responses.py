@@ -13,7 +13,7 @@ from . import items, response_events, response_fields, response_object, tools
 from .api_error import ApiError
 from .ids import Ids
 from .items import Record
-from .models.prompt import Prompt, Reply
+from .models.prompt import Item, Message, Prompt, Reply
 from .store import Conversation, Store
 from .usage import count_prompt, count_reply, within
 
@@ -165,23 +165,27 @@ def _past(body: dict[str, Any], store: Store) -> tuple[tuple[Record, ...], Conve
 
 
 def _resolved(item: Record, store: Store) -> Record:
-    is_reference = item.get("type") == "item_reference" or ("id" in item and "role" not in item and "type" not in item)
-    return store.item(item["id"]) if is_reference else item
+    return store.item(item["id"]) if items.type_of(item) == "item_reference" else item
 
 
 def _prompt(body: dict[str, Any], context: tuple[Record, ...]) -> Prompt:
     given = [*(body.get("tools") or []), *items.added_tools(context)]
     choice, allowed = tools.choose(body.get("tool_choice"), tuple(tools.read_tool(tool) for tool in given))
     form = (body.get("text") or {}).get("format") or {}
-    if form.get("type") == "json_object" and not any("json" in items.words(item).lower() for item in context):
+    history = items.read(context)
+    if form.get("type") == "json_object" and not _mentions_json(history):
         message = "must contain the word 'json' in some form to use 'text.format' of type 'json_object'."
         raise ApiError(f"Response input messages {message}", param="text.format")
     return Prompt(
         model=body["model"],
         instructions=body.get("instructions") or "",
-        history=items.read(context),
+        history=history,
         tools=allowed,
         tool_choice=choice,
         output_schema=form.get("schema"),
         json_object=form.get("type") == "json_object",
     )
+
+
+def _mentions_json(history: tuple[Item, ...]) -> bool:
+    return any(isinstance(item, Message) and "json" in item.text.lower() for item in history)
