@@ -1,1 +1,28 @@
-"""A Jupyter toolkit for learning and prototyping voice agents."""
+"""A Jupyter toolkit for learning and prototyping voice agents.
+
+A notebook needs this one import. Neither SDK is loaded by it: that happens when a call or a handoff needs one.
+"""
+
+from . import errors
+from .call import Call
+from .connect import connect, disconnect, log
+from .endpoint.faults import Fault
+from .endpoint.models import KeywordModel, ScriptedModel, TextModel
+from .endpoint.models.prompt import ToolCall
+from .log import EventLog, load, recover
+
+__all__ = [
+    "Call",
+    "EventLog",
+    "Fault",
+    "KeywordModel",
+    "ScriptedModel",
+    "TextModel",
+    "ToolCall",
+    "connect",
+    "disconnect",
+    "errors",
+    "load",
+    "log",
+    "recover",
+]

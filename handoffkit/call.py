@@ -1,0 +1,254 @@
+"""`Call`: one conversation with a voice agent, in the verbs that a notebook needs.
+
+It is thin sugar over the SDK's own session. What it adds is judgement: the log on the wire says when a reply is
+complete, whether a turn was answered, and what can be handed off.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from .connect import Endpoint, current
+from .errors import (
+    CallBusy,
+    CallNotStarted,
+    CallOver,
+    EmptyTurn,
+    EndpointGone,
+    NotAVoiceAgent,
+    ReplyFailed,
+    ReplyTimeout,
+)
+from .log import EventLog
+from .marks import Turn
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage
+
+    from .result import HandoffResult
+    from .sdk.pydantic import PydanticSession
+    from .views import Timeline, Transcript
+
+_CANCEL = 10.0  # seconds in which a cancelled reply ends on the wire
+
+
+class Call:
+    """A call with a voice agent.
+
+    Args:
+        agent: A `pydantic_ai.Agent`; its instructions and tools are the voice agent's.
+        model: The realtime model's name (`openai:gpt-realtime`), or an `OpenAIRealtimeModel` built after `connect()`.
+        speak_first: The agent opens the talk: `start` returns when its greeting is complete.
+        reply_timeout: Seconds without any frame after which a reply counts as not coming (60 by default).
+        options: `deps`, `model_settings`, `instructions`, `toolsets` and `message_history`, as `Agent.realtime` takes
+            them.
+
+    Raises:
+        NotConnected: `connect()` was not called.
+        NotAVoiceAgent: *agent* is no agent of an SDK that is known here.
+        WrongEndpoint: The model was built for another address.
+    """
+
+    def __init__(
+        self,
+        agent: Any,
+        *,
+        model: Any = "openai:gpt-realtime",
+        speak_first: bool = False,
+        reply_timeout: float = 60.0,
+        **options: Any,
+    ) -> None:
+        self.agent = agent
+        self.speak_first, self.reply_timeout = speak_first, reply_timeout
+        self._endpoint: Endpoint = current()
+        self._folder = self._endpoint.folder
+        self.label = self._endpoint.next_label("call")
+        self._session = _session(agent, {"model": model, **options}, self._endpoint, self.label)
+        self._started, self._over = False, ""
+        self._busy = False
+        self._stopping: asyncio.Task[None] | None = None
+        self._opening = asyncio.Lock()
+
+    async def start(self) -> Self:
+        """Open the session; called again, it does nothing.
+
+        Raises:
+            CallOver: The call has been hung up.
+            EndpointGone: The endpoint process has ended.
+        """
+        async with self._opening:
+            if self._over:
+                raise CallOver(self._over)
+            if not self._started:
+                if not self._endpoint.alive:
+                    raise EndpointGone
+                await self._session.open()
+                self._started = True
+                if self.speak_first:
+                    await self._turn(self._session.respond)
+        return self
+
+    async def send(self, text: str) -> Turn:
+        """Send a typed turn and wait until its reply is complete; return the reply.
+
+        Raises:
+            EmptyTurn: *text* has no words.
+            CallNotStarted, CallOver: There is no call to send it in.
+            CallBusy: The last turn is still being answered.
+            ReplyFailed: The turn got no complete answer, and why.
+            ReplyTimeout: Nothing arrived for `reply_timeout` seconds.
+            EndpointGone: The endpoint process has ended.
+        """
+        if not isinstance(text, str) or not text.strip():
+            raise EmptyTurn(text)
+        self._check()
+        return await self._turn(lambda: self._session.send(text))
+
+    async def interrupt(self, *, played_ms: int | None = None) -> None:
+        """Stop the reply that is under way; nothing happens if there is none.
+
+        Args:
+            played_ms: How much of the reply was heard, in milliseconds; the reply is cut to that in the conversation.
+                0 leaves it marked as unheard. It is never counted beyond what has arrived.
+        """
+        self._check()
+        state = await self._ask("state")
+        if state["outstanding"]:
+            await self._session.interrupt(self._heard(played_ms))
+            await self._ask("wait", after=state["seq"], idle=_CANCEL)
+
+    async def hang_up(self) -> None:
+        """End the call; called again, it does nothing. What was said stays readable, and can be handed off."""
+        if self._over:
+            return
+        self._over = "hung up"
+        if self._started:
+            await self._session.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.hang_up()
+
+    async def handoff(self, agent: Any, prompt: str | None = None, **options: Any) -> "HandoffResult":
+        """Hand the conversation so far to *agent* and return its typed result; see `handoffkit.handoff`."""
+        from .handoff import handoff
+
+        return await handoff(self, agent, prompt, **options)
+
+    @property
+    def log(self) -> EventLog:
+        """What has passed in this call and in its handoffs, read anew."""
+        return EventLog(self._folder).filter(label=[self.label, f"{self.label}/*"])
+
+    @property
+    def transcript(self) -> "Transcript":
+        """Who has said what so far."""
+        return self.log.transcript()
+
+    def timeline(self) -> "Timeline":
+        """Draw who spoke when, with the gaps between in milliseconds."""
+        return self.log.timeline()
+
+    def messages(self) -> "list[ModelMessage]":
+        """Return the conversation as pydantic-ai's message history, in the order in which it was spoken."""
+        from .history import messages
+
+        return messages(self.log.turns)
+
+    def save(self, path: str | Path) -> Path:
+        """Save the call as a folder (`call.jsonl`, `caller.wav`, `agent.wav`), which `hk.load` opens."""
+        return self.log.save(path)
+
+    def __repr__(self) -> str:
+        state = self._over or ("open" if self._started else "not started")
+        return f"<Call {self.label}, {state}>"
+
+    def _check(self) -> None:
+        if self._over:
+            raise CallOver(self._over)
+        if not self._started:
+            raise CallNotStarted
+
+    async def _turn(self, act: Callable[[], Awaitable[None]]) -> Turn:
+        """Have *act* cause a reply, and wait for its end on the wire."""
+        if self._busy:
+            raise CallBusy
+        self._busy = True
+        try:
+            before = await self._idle()
+            await self._do(act)
+            return await self._reply(before)
+        except asyncio.CancelledError:
+            # The cell was interrupted, which is the learner's choice: the reply is stopped, and the call goes on.
+            self._stopping = asyncio.create_task(self._stop())
+            raise
+        finally:
+            self._busy = False
+
+    async def _idle(self) -> int:
+        """Return the number of the last frame, once no reply is under way."""
+        if self._stopping:
+            await asyncio.wait([self._stopping], timeout=_CANCEL)
+            self._stopping = None
+        state = await self._ask("state")
+        if state["closed"]:
+            self._over = f"the connection was closed: {state['closed']}"
+            raise CallOver(self._over)
+        if state["outstanding"]:
+            raise CallBusy
+        return int(state["seq"])
+
+    async def _do(self, act: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await act()
+        except Exception as error:
+            if not self._endpoint.alive:
+                raise EndpointGone from error
+            raise
+
+    async def _reply(self, after: int) -> Turn:
+        state = await self._ask("wait", after=after, idle=self.reply_timeout)
+        if (end := state["end"]) is None:
+            raise ReplyTimeout(self.reply_timeout, state["outstanding"] or "no reply was asked for")
+        if end["verdict"] == "failed":
+            raise ReplyFailed(end["ordinal"], end["reason"])
+        await self._session.settle()
+        replies = [turn for turn in self.log.turns if turn.speaker == "agent" and turn.seq > after]
+        return replies[-1] if replies else _nothing_said(end)
+
+    async def _stop(self) -> None:
+        with contextlib.suppress(Exception):
+            await self.interrupt()
+
+    async def _ask(self, op: str, **question: Any) -> dict[str, Any]:
+        bound = question.get("idle", 0.0) + 660.0
+        return await self._endpoint.ask(op, self._folder, bound=bound, label=self.label, **question)
+
+    def _heard(self, played_ms: int | None) -> int | None:
+        """Never more than has arrived, and nothing to cut where nothing was heard."""
+        if played_ms is None:
+            return None
+        arrived = [turn.audio_ms for turn in self.log.turns if turn.speaker == "agent"]
+        return min(played_ms, arrived[-1] if arrived else 0) or None
+
+
+def _session(agent: Any, options: dict[str, Any], endpoint: Endpoint, label: str) -> "PydanticSession":
+    from pydantic_ai import Agent
+
+    from .sdk.pydantic import Options, PydanticSession
+
+    if not isinstance(agent, Agent):
+        raise NotAVoiceAgent(agent)
+    return PydanticSession(agent, Options(**options), endpoint, label)
+
+
+def _nothing_said(end: dict[str, Any]) -> Turn:
+    """Return the reply of an agent that ended its turn without a word."""
+    return Turn(end["conn"], "agent", "", end["at"], end["at"], end["end_seq"], "")

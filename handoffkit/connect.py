@@ -1,0 +1,362 @@
+"""`connect()`: start the endpoint process, point both SDKs at it, and say in one line who answers.
+
+The kernel keeps one endpoint. Calling `connect()` again configures the same process anew, so its address stays and
+agents that were built before stay valid; the log begins afresh.
+"""
+
+import asyncio
+import atexit
+import contextlib
+import json
+import os
+import queue
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .endpoint.faults import Fault
+from .endpoint.models import KeywordModel, ScriptedModel, TextModel
+from .endpoint.models.prompt import Model
+from .endpoint.settings import OPENAI, shown
+from .errors import ConnectError, EndpointGone, NotConnected
+from .log import PREFIX, EventLog
+
+_START = 60.0  # seconds; a laptop that is busy takes several
+_ANSWER = 30.0
+_LOOPBACK = ("127.0.0.1", "localhost")
+
+
+class Endpoint:
+    """The endpoint process of this kernel, as the kernel sees it."""
+
+    def __init__(self) -> None:
+        self.token, self._control = secrets.token_hex(16), secrets.token_hex(16)
+        self.port = self._control_port = 0
+        self.folder = Path()
+        self.mode = "simulated"
+        self._owner = os.getpid()
+        self._labels: Counter[str] = Counter()
+        self._replies: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        self._process: subprocess.Popen[str] | None = None
+
+    @property
+    def base_url(self) -> str:
+        """The URL that both SDKs talk to: `http://127.0.0.1:PORT/v1`."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def pid(self) -> int:
+        """The process id of the endpoint, 0 before it was started."""
+        return self._process.pid if self._process else 0
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def configure(self, message: dict[str, Any]) -> None:
+        """Send one configuration through the pipe, starting the process where there is none.
+
+        Raises:
+            ConnectError: The process could not be started, or refused the configuration.
+        """
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        try:
+            if not self.alive:
+                self._start(folder)
+            answer = self._say(message | {"folder": str(folder), "pid": os.getpid()})
+        except ConnectError:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        self.folder, self.mode = folder, message["mode"]
+        self._labels.clear()
+        self.port, self._control_port = answer["port"], answer["control"]
+
+    def next_label(self, kind: str) -> str:
+        """Return `call-1`, `call-2`, …: the names by which the log tells calls and handoffs apart."""
+        self._labels[kind] += 1
+        return f"{kind}-{self._labels[kind]}"
+
+    def stop(self) -> None:
+        """End the process in peace: its logs are removed. A child that was forked from this kernel leaves it alone."""
+        process, self._process = self._process, None
+        if process is None or os.getpid() != self._owner:
+            return
+        try:
+            assert process.stdin is not None
+            process.stdin.write('{"bye": true}\n')
+            process.stdin.close()
+            process.wait(5)
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            process.kill()
+            process.wait(5)
+        if process.stdout:
+            process.stdout.close()
+
+    async def ask(self, op: str, log: Path, *, bound: float = _ANSWER, **question: Any) -> dict[str, Any]:
+        """Ask the control socket one question about the log in the folder *log*.
+
+        Raises:
+            EndpointGone: Nobody answers, or not within *bound* seconds.
+        """
+        line = {"token": self._control, "op": op, "log": log.name, **question}
+        try:
+            async with asyncio.timeout(bound):
+                reader, writer = await asyncio.open_connection("127.0.0.1", self._control_port)
+                try:
+                    writer.write(json.dumps(line).encode() + b"\n")
+                    answer = await reader.readline()
+                finally:
+                    writer.close()
+        except (OSError, TimeoutError):
+            answer = b""
+        return self._read(answer)
+
+    def tell(self, op: str, log: Path, **question: Any) -> dict[str, Any]:
+        """Ask the same, from code that cannot await.
+
+        Raises:
+            EndpointGone: Nobody answers.
+        """
+        line = {"token": self._control, "op": op, "log": log.name, **question}
+        try:
+            with socket.create_connection(("127.0.0.1", self._control_port), timeout=_ANSWER) as connection:
+                connection.sendall(json.dumps(line).encode() + b"\n")
+                answer = connection.makefile("rb").readline()
+        except OSError:
+            answer = b""
+        return self._read(answer)
+
+    def log(self, folder: Path | None = None) -> EventLog:
+        """Return the log that is written in *folder* (by default the newest), woken as it grows."""
+        written = folder or self.folder
+
+        async def grew(seq: int, timeout: float) -> None:
+            await self.ask("grew", written, bound=timeout + _ANSWER, seq=seq, timeout=timeout)
+
+        return EventLog(written, grew=grew)
+
+    def _read(self, answer: bytes) -> dict[str, Any]:
+        if not answer:
+            status = self._process.poll() if self._process else None
+            raise EndpointGone("" if status is None else f"exit status {status}")
+        found: dict[str, Any] = json.loads(answer)
+        return found
+
+    def _start(self, folder: Path) -> None:
+        environment = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
+        self._replies = queue.Queue()
+        with (folder / "endpoint.txt").open("w") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "handoffkit.endpoint"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                encoding="utf-8",
+                env=environment,
+                start_new_session=True,
+            )
+        threading.Thread(target=_listen, args=(self._process, self._replies), daemon=True).start()
+
+    def _say(self, message: dict[str, Any]) -> dict[str, Any]:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        line = message | {"token": self.token, "control": self._control, "port": self.port}
+        answer = None
+        with contextlib.suppress(OSError, queue.Empty):
+            self._process.stdin.write(json.dumps(line) + "\n")
+            self._process.stdin.flush()
+            answer = self._replies.get(timeout=_START)
+        if answer is None:
+            raise ConnectError(f"the endpoint process did not answer; {_last_words(Path(message['folder']))}")
+        if not answer["ok"]:
+            raise ConnectError(str(answer["error"]))
+        return answer
+
+
+_endpoint: Endpoint | None = None
+_before: dict[str, str | None] = {}  # what the environment said before we pointed it here
+
+
+def connect(
+    mode: str | None = None,
+    *,
+    model: Model | Mapping[str, Model] | None = None,
+    upstream: str | None = None,
+    faults: Sequence[Fault] = (),
+) -> None:
+    """Start the local endpoint, or configure it anew, and print who answers.
+
+    Build your agents after it: an agent takes its address when it is built. The log begins afresh.
+
+    Args:
+        mode: `simulated` (the default) or `live`. The variable HANDOFFKIT_MODE says it where the call does not. A key
+            in the environment alone never makes a call live.
+        model: Who answers a simulation: a model for every name, or a mapping from a model's name (`gpt-realtime`) to
+            one, with `*` for the others. The default is `KeywordModel()`.
+        upstream: The base URL of the service that a live endpoint sends on to; the default is OPENAI_BASE_URL as it
+            stood before, else OpenAI.
+        faults: Rules that delay, drop, replace or cut what passes.
+
+    Raises:
+        ConnectError: An unknown mode, a model for a live endpoint, no key for OpenAI, or no process.
+    """
+    global _endpoint
+    message = _message(mode, model, upstream, faults)
+    if _endpoint is None or not _endpoint.alive:
+        port = _endpoint.port if _endpoint else 0
+        _endpoint, gone = Endpoint(), _endpoint
+        if gone:
+            _endpoint.token, _endpoint.port = gone.token, _free(port)
+    _endpoint.configure(message)
+    _point_here(_endpoint)
+    _check_kernel()
+    print(_sentence(message, model))
+
+
+def disconnect() -> None:
+    """End the endpoint process, remove its logs, and put the environment back as it was."""
+    global _endpoint
+    if _endpoint:
+        _endpoint.stop()
+        _endpoint = None
+        for name, value in _before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        _before.clear()
+
+
+def current() -> Endpoint:
+    """Return this kernel's endpoint.
+
+    Raises:
+        NotConnected: `connect()` was not called.
+    """
+    if _endpoint is None:
+        raise NotConnected
+    return _endpoint
+
+
+def log() -> EventLog:
+    """Return the log of all that has passed since `connect()`, whoever sent it.
+
+    Raises:
+        NotConnected: `connect()` was not called.
+    """
+    return current().log()
+
+
+def _message(mode: str | None, model: Any, upstream: str | None, faults: Sequence[Fault]) -> dict[str, Any]:
+    mode = mode or os.environ.get("HANDOFFKIT_MODE") or ("live" if upstream else "simulated")
+    if mode not in ("simulated", "live"):
+        raise ConnectError(f"the mode is 'simulated' or 'live'; found {mode!r}")
+    if mode == "live" and model is not None:
+        raise ConnectError("a live endpoint has no simulated model; leave out `model` or `live`")
+    if mode == "simulated" and upstream is not None:
+        raise ConnectError("a simulated endpoint has no upstream; write connect('live', upstream=...)")
+    models = dict(model) if isinstance(model, Mapping) else {"*": model or KeywordModel()}
+    models.setdefault("*", KeywordModel())
+    message: dict[str, Any] = {
+        "mode": mode,
+        "models": {name: one.describe() for name, one in models.items()},
+        "faults": [fault.describe() for fault in faults],
+    }
+    return message | (_live(upstream) if mode == "live" else {})
+
+
+def _live(upstream: str | None) -> dict[str, Any]:
+    url = upstream or _outside("OPENAI_BASE_URL") or OPENAI
+    key = _outside("OPENAI_API_KEY")
+    if not url.startswith(("http://", "https://")):
+        raise ConnectError(f"an upstream is a base URL such as http://localhost:11434/v1; found {shown(url)!r}")
+    if url == OPENAI and not key:
+        raise ConnectError("OpenAI needs a key: set OPENAI_API_KEY before you start Jupyter, or leave out 'live'")
+    return {"upstream": url, "key": key}
+
+
+def _outside(name: str) -> str | None:
+    """Return what the environment says of *name*, looking past what `connect()` itself has put there."""
+    value = os.environ.get(name)
+    ours = _endpoint and value in (_endpoint.token, _endpoint.base_url)
+    return _before.get(name) if ours else value
+
+
+def _point_here(endpoint: Endpoint) -> None:
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        _before[name] = _outside(name)
+    os.environ["OPENAI_BASE_URL"], os.environ["OPENAI_API_KEY"] = endpoint.base_url, endpoint.token
+    for name in ("NO_PROXY", "no_proxy"):
+        _before.setdefault(name, os.environ.get(name))
+        kept = [host for host in os.environ.get(name, "").split(",") if host and host not in _LOOPBACK]
+        os.environ[name] = ",".join([*kept, *_LOOPBACK])
+
+
+def _sentence(message: dict[str, Any], model: Any) -> str:
+    if message["mode"] == "live":
+        url = shown(message["upstream"])
+        return f"Live: {'OpenAI' if url == OPENAI else 'the service'} at {url} answers. Calls may cost money."
+    if isinstance(model, ScriptedModel):
+        who = "a script answers, word for word. It does not understand what is said"
+    elif isinstance(model, TextModel):
+        who = f"the text model {model.name} writes the replies, and is asked over the network"
+        return f"Simulated voice on this machine: {who}."
+    elif model is None or isinstance(model, KeywordModel):
+        who = "a keyword model answers. It is no language model and follows no instructions"
+    else:
+        who = "several simulated models answer, by name. None of them is a language model"
+    return f"Simulated on this machine: {who}. No key, no internet, no cost."
+
+
+def _free(port: int) -> int:
+    """Return *port* if it can be listened on again, so that agents which point there live on; else 0, for any."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return 0
+    return port
+
+
+def _check_kernel() -> None:
+    """Say so where the kernel is too old for the panel and the microphone in a page."""
+    kernel = sys.modules.get("ipykernel")
+    version = getattr(kernel, "version_info", (99,))
+    if kernel is not None and tuple(version[:2]) < (7, 4):
+        found = ".".join(str(part) for part in version[:3])
+        warnings.warn(
+            f"This kernel runs ipykernel {found}; 7.4 or newer is expected. Typed turns work; live messages from the "
+            'page do not. Install it with `%pip install -U "ipykernel>=7.4"` and restart the kernel.',
+            stacklevel=3,
+        )
+
+
+def _last_words(folder: Path) -> str:
+    errors = folder / "endpoint.txt"
+    lines = errors.read_text(errors="replace").split("\n") if errors.exists() else []
+    words = [line for line in lines if line.strip()]
+    return f"its last words were {words[-1]!r}" if words else "it said nothing"
+
+
+def _listen(process: "subprocess.Popen[str]", replies: "queue.Queue[dict[str, Any] | None]") -> None:
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            replies.put(json.loads(line))
+    except ValueError:
+        pass  # the stream was closed under us, or a line is none of ours
+    replies.put(None)
+
+
+atexit.register(lambda: _endpoint.stop() if _endpoint else None)

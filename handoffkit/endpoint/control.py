@@ -1,0 +1,84 @@
+"""The control socket: the kernel asks how far the log is, and waits for the end of a turn.
+
+One question a connection: a line of JSON with the control token, answered by a line of JSON. It is not HTTP, so no
+page can speak it, and its token is not the one that the SDKs hold.
+"""
+
+import asyncio
+import hmac
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from .tap import Tap
+
+_LINE = 1 << 20
+_LONGEST = 600.0
+
+
+class Control:
+    """Answers the kernel's questions about the logs of this endpoint."""
+
+    def __init__(self, token: str, tap: Callable[[str], Tap]) -> None:
+        self._token, self._tap = token, tap
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one question and close."""
+        try:
+            question = json.loads(await asyncio.wait_for(reader.readline(), 10))
+            if hmac.compare_digest(str(question.pop("token", "")).encode(), self._token.encode()):
+                answer = await self._answer(question.pop("op"), **question)
+                writer.write(json.dumps(answer).encode() + b"\n")
+                await writer.drain()
+        except (ValueError, KeyError, TypeError, AttributeError, OSError, TimeoutError):
+            pass  # not our kernel, or one that has gone: the closed connection says enough
+        finally:
+            writer.close()
+
+    async def _answer(self, op: str, *, log: str, **question: Any) -> dict[str, Any]:
+        tap = self._tap(log)
+        match op:
+            case "state":
+                return self._state(tap, **question)
+            case "wait":
+                return await self._wait(tap, **question)
+            case "grew":
+                return await self._grew(tap, **question)
+            case "mark":
+                return self._mark(tap, **question)
+        raise KeyError(op)
+
+    def _state(self, tap: Tap, label: str) -> dict[str, Any]:
+        conn = next(reversed(tap.conns.get(label, [])), None)
+        outstanding = tap.tracker.open_turn(conn) if conn else None
+        idle = round(tap.idle(conn), 3) if conn else 0.0
+        closed = tap.closed.get(conn) if conn else None
+        return {"seq": tap.seq, "conn": conn, "outstanding": outstanding, "idle": idle, "closed": closed}
+
+    async def _wait(self, tap: Tap, label: str, after: int, idle: float) -> dict[str, Any]:
+        """Wait for the first turn of *label* that ends after the frame *after*; give up after *idle* s of silence."""
+        loop = asyncio.get_running_loop()
+        seen, deadline = 0, loop.time() + _LONGEST
+        while loop.time() < deadline:
+            conns = tap.conns.get(label, [])
+            for end in tap.ended[seen:]:
+                if end.conn in conns and end.end_seq > after:
+                    return {"end": asdict(end), **self._state(tap, label)}
+            seen = len(tap.ended)
+            left = idle - (min(tap.idle(conn) for conn in conns) if conns else idle)
+            if left <= 0 or not await tap.moved(min(left, 60)):
+                state = self._state(tap, label)
+                if state["idle"] >= idle or not conns:
+                    return {"end": None, **state}
+        return {"end": None, **self._state(tap, label)}
+
+    async def _grew(self, tap: Tap, seq: int, timeout: float) -> dict[str, Any]:
+        if tap.seq <= seq:
+            await tap.moved(min(timeout, _LONGEST))
+        return {"seq": tap.seq}
+
+    def _mark(self, tap: Tap, kind: str, data: dict[str, Any], label: str | None = None) -> dict[str, Any]:
+        conn = (tap.conns.get(label or "") or ["kernel"])[-1]
+        tap.write(conn, "mark", "client", kind, data, label)
+        return {"seq": tap.seq}

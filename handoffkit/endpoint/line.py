@@ -1,0 +1,82 @@
+"""One realtime connection's way out: faults strike, the tap writes, then the frame leaves, in this order and in turn.
+
+Both who answers (`simulated`) and who passes on (`relay`) send through a `Line`, so faults and the log mean the
+same for either.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from .faults import Fault, Faults, patched
+from .tap import Connection, read_event
+
+
+class Cut(Exception):
+    """A fault has ended the connection."""
+
+
+class Socket(Protocol):
+    """What a line needs of a WebSocket."""
+
+    def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """Close cleanly."""
+
+    def abort(self) -> None:
+        """Cut the TCP connection."""
+
+
+class Line:
+    """Sends the server's frames of one connection to the client."""
+
+    def __init__(
+        self, socket: Socket, send: Callable[[str | bytes], Awaitable[None]], connection: Connection, faults: Faults
+    ) -> None:
+        self._socket, self._send = socket, send
+        self.connection, self._faults = connection, faults
+        self._turn = asyncio.Lock()
+
+    async def send(self, message: dict[str, Any] | str | bytes) -> None:
+        """Send one frame to the client.
+
+        Raises:
+            Cut: A fault ended the connection instead.
+        """
+        frame: str | bytes | None = json.dumps(message) if isinstance(message, dict) else message
+        async with self._turn:
+            if isinstance(frame, str) and (fault := self._faults.strike("server", read_event(frame)[0])):
+                frame = await self._strike(fault, frame)
+            if frame is not None:
+                self.connection.message("server", frame)
+                await self._send(frame)
+
+    async def receive(self, message: str | bytes) -> str | bytes | None:
+        """Write down the client's frame; return it, or None where a fault swallowed it."""
+        self.connection.message("client", message)
+        if isinstance(message, str) and (fault := self._faults.strike("client", read_event(message)[0])):
+            return await self._strike(fault, message)
+        return message
+
+    async def _strike(self, fault: Fault, message: str | bytes) -> str | bytes | None:
+        self.connection.frame("server", "fault", {"action": fault.action, "event": fault.event, "nth": fault.nth})
+        match fault.action:
+            case "delay":
+                await asyncio.sleep(fault.seconds)
+            case "drop":
+                return None
+            case "replace":
+                return json.dumps(fault.data)
+            case "patch":
+                return json.dumps(patched(json.loads(message), fault.data))
+            case "text":
+                return "this is not JSON"
+            case "close":
+                self.connection.closed(fault.code, "fault", "server")
+                self._socket.close(fault.code, "fault")
+                raise Cut
+            case "abort" | "status":
+                self.connection.closed(None, "fault", "drop")
+                self._socket.abort()
+                raise Cut
+        return message

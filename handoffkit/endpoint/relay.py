@@ -1,0 +1,195 @@
+"""Passing on: the same frames to OpenAI or any compatible service, and its answers back, with the real key put in here.
+
+The client holds a local token, so the key stands nowhere but in this process's memory. The environment's proxies
+are honoured on the way out, as the SDKs would.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from tornado.httputil import HTTPServerRequest
+
+from .api_error import ApiError
+from .faults import Faults
+from .line import Cut, Line
+from .settings import Settings
+from .tap import Connection
+
+if TYPE_CHECKING:
+    import httpx2
+    from websockets.asyncio.client import ClientConnection
+
+    from .server import Http
+
+# Headers that say what is asked, and nothing about who asks; everything else stays here.
+_PASSED_ON = ("accept", "content-type", "openai-beta", "openai-organization", "openai-project", "user-agent")
+_PASSED_BACK = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "x-should-retry")
+_CONNECT, _READ = 20.0, 600.0  # seconds
+
+
+def _headers(settings: Settings, request: HTTPServerRequest) -> dict[str, str]:
+    headers = {name: request.headers[name] for name in _PASSED_ON if name in request.headers}
+    return headers | ({"Authorization": f"Bearer {settings.key}"} if settings.key else {})
+
+
+class RealtimeRelay:
+    """A realtime connection that is answered by the upstream."""
+
+    def __init__(self, upstream: "ClientConnection", line: Line, close: Callable[[int, str], None]) -> None:
+        self._upstream, self._line, self._close = upstream, line, close
+        self._pump: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def connect(
+        cls, settings: Settings, request: HTTPServerRequest, line: Line, close: Callable[[int, str], None]
+    ) -> "RealtimeRelay":
+        """Reach the upstream.
+
+        Raises:
+            ApiError: The upstream's own status and words where it refuses, 502 where it cannot be reached.
+        """
+        from websockets.asyncio.client import connect
+        from websockets.exceptions import InvalidStatus, WebSocketException
+
+        query = urlencode([(name, value) for name, values in request.query_arguments.items() for value in values])
+        url = f"{settings.upstream.replace('http', 'ws', 1).rstrip('/')}/realtime" + (f"?{query}" if query else "")
+        headers = _headers(settings, request)
+        agent = headers.pop("User-Agent", headers.pop("user-agent", None))
+        try:
+            upstream = await connect(
+                url, additional_headers=headers, user_agent_header=agent, max_size=64 << 20, open_timeout=_CONNECT
+            )
+        except InvalidStatus as error:
+            raise _refused(error.response.status_code, bytes(error.response.body or b"")) from None
+        except (OSError, TimeoutError, WebSocketException) as error:
+            raise _unreachable(settings, error) from None
+        return cls(upstream, line, close)
+
+    async def open(self) -> None:
+        """Begin to pass the upstream's frames back."""
+        self._pump = asyncio.create_task(self._pass_back())
+
+    async def receive(self, message: str | bytes) -> None:
+        """Pass one frame of the client's on."""
+        from websockets.exceptions import ConnectionClosed
+
+        with contextlib.suppress(ConnectionClosed):  # the pump sees the end, and says so to the client
+            await self._upstream.send(message)
+
+    def close(self) -> None:
+        """Leave the upstream; the client has gone."""
+        self._closing = asyncio.ensure_future(self._upstream.close())
+
+    async def _pass_back(self) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            while True:
+                await self._line.send(await self._upstream.recv())
+        except ConnectionClosed as end:
+            code, reason = (
+                (end.rcvd.code, end.rcvd.reason) if end.rcvd else (1011, "the upstream dropped the connection")
+            )
+            self._line.connection.closed(code, reason, "server" if end.rcvd else "drop")
+            self._close(code, reason)
+        except Cut:
+            self.close()
+
+
+async def relay_exchange(
+    settings: Settings, handler: "Http", path: str, connection: Connection, faults: Faults
+) -> None:
+    """Pass one HTTP exchange on, and its answer back as it comes.
+
+    Raises:
+        ApiError: 502 where the upstream cannot be reached.
+        Cut: The upstream broke off in the middle of a stream, or a fault struck.
+    """
+    import httpx2
+
+    request = handler.request
+    url = f"{settings.upstream.rstrip('/')}/{path}" + (f"?{request.query}" if request.query else "")
+    timeout = httpx2.Timeout(_READ, connect=_CONNECT)
+    began = False
+    try:
+        async with (
+            httpx2.AsyncClient(timeout=timeout, follow_redirects=False) as client,
+            client.stream(
+                request.method or "GET", url, headers=_headers(settings, request), content=request.body or None
+            ) as answer,
+        ):
+            handler.set_status(answer.status_code)
+            for name in _PASSED_BACK:
+                if name in answer.headers:
+                    handler.set_header(name, answer.headers[name])
+            began = "text/event-stream" in answer.headers.get("content-type", "")
+            await (_stream_back if began else _whole_back)(handler, answer, connection, faults)
+    except httpx2.HTTPError as error:
+        if began:
+            raise Cut from None
+        raise _unreachable(settings, error) from None
+
+
+async def _whole_back(handler: "Http", answer: "httpx2.Response", connection: Connection, faults: Faults) -> None:
+    body = await answer.aread()
+    try:
+        connection.frame("server", str(answer.status_code), answer.json())
+    except ValueError:
+        connection.frame("server", str(answer.status_code), {"text": body.decode(errors="replace")})
+    handler.finish(body)
+
+
+async def _stream_back(handler: "Http", answer: "httpx2.Response", connection: Connection, faults: Faults) -> None:
+    from .server import Sse
+
+    send = Sse(handler, connection, faults)
+    async for event in _events(answer):
+        if event == "[DONE]":
+            await send.raw("data: [DONE]\n\n")
+        else:
+            await send.line.send(event)
+    handler.finish()
+
+
+async def _events(answer: "httpx2.Response") -> AsyncIterator[str]:
+    """Yield the data of each server-sent event (a data field may take several lines)."""
+    data: list[str] = []
+    async for line in answer.aiter_lines():
+        if line.startswith("data:"):
+            data.append(line[5:].removeprefix(" "))
+        elif not line and data:
+            yield "\n".join(data)
+            data = []
+
+
+def _refused(status: int, body: bytes) -> ApiError:
+    import json
+
+    fallback: dict[str, Any] = {"message": f"The upstream refused the connection with status {status}."}
+    try:
+        found = json.loads(body)["error"]
+        error = found if isinstance(found, dict) else fallback
+    except (ValueError, KeyError, TypeError):
+        error = fallback
+    return ApiError(
+        str(error.get("message") or fallback["message"]),
+        status=status,
+        type=str(error.get("type") or "invalid_request_error"),
+        code=error.get("code"),
+        param=error.get("param"),
+    )
+
+
+def _unreachable(settings: Settings, error: BaseException) -> ApiError:
+    from .settings import shown
+
+    return ApiError(
+        f"The upstream at {shown(settings.upstream)} cannot be reached ({type(error).__name__}). Is it running, and is "
+        "its address right?",
+        status=502,
+        type="server_error",
+        code="upstream_unreachable",
+    )

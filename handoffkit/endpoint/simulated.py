@@ -1,0 +1,81 @@
+"""Who answers when nobody else does: the protocol's rules and a simulated model, put together.
+
+`Simulation` drives one realtime session; `exchange` answers one request over HTTP. The rules themselves are pure
+and stand in `realtime`, `responses`, `chat` and `conversations`.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .api_error import ApiError
+from .line import Cut, Line
+from .models.prompt import Model, Prompt, Reply
+from .realtime import Pending, RealtimeSession
+
+_PATIENCE = 120.0  # seconds that a model may take for one reply
+
+
+async def ask(model: Model, prompt: Prompt) -> Reply:
+    """Ask a model for its reply, within a bound.
+
+    Raises:
+        ApiError: What the model refuses, or the service's own words for a model that broke or took too long.
+    """
+    try:
+        answer = model.reply(prompt)
+        return await asyncio.wait_for(answer, _PATIENCE) if inspect.isawaitable(answer) else answer
+    except ApiError:
+        raise
+    except TimeoutError:
+        raise ApiError(f"The model gave no reply within {_PATIENCE:g} s.", status=504, type="server_error") from None
+    except Exception as error:
+        message = f"The simulated model failed: {type(error).__name__}: {error}"
+        raise ApiError(message, status=500, type="server_error", code="server_error") from error
+
+
+class Simulation:
+    """A realtime session that is answered on this machine."""
+
+    def __init__(self, session: RealtimeSession, model: Callable[[str], Model], line: Line) -> None:
+        self._session, self._model, self._line = session, model, line
+        self._answering: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Greet the client as the service does."""
+        await self._send(self._session.open())
+
+    async def receive(self, message: str | bytes) -> None:
+        """Take one frame of the client's."""
+        if isinstance(message, str):
+            await self._send(self._session.receive(message))
+            self._answer_what_is_due()
+
+    def close(self) -> None:
+        """Stop answering; the client has gone."""
+        if self._answering:
+            self._answering.cancel()
+
+    def _answer_what_is_due(self) -> None:
+        if (self._answering is None or self._answering.done()) and (pending := self._session.pending()):
+            self._answering = asyncio.create_task(self._answer(pending))
+
+    async def _answer(self, first: Pending) -> None:
+        pending: Pending | None = first
+        while pending:
+            try:
+                reply = await ask(self._model(pending.prompt.model), pending.prompt)
+            except ApiError as error:
+                await self._send(self._session.fail(pending.response_id, error))
+            else:
+                await self._send(self._session.answer(pending.response_id, reply))
+            pending = self._session.pending()
+
+    async def _send(self, events: list[dict[str, Any]] | Iterator[dict[str, Any]]) -> None:
+        try:
+            for event in events:
+                await self._line.send(event)
+                await asyncio.sleep(0)  # a cancel may be waiting to be read
+        except Cut:
+            self.close()

@@ -1,0 +1,141 @@
+"""pydantic-ai's realtime sessions: open one, hold it across cells, send, interrupt, leave.
+
+A session that is entered in one cell and left in another raises, since it keeps context variables; so a task of its
+own enters and leaves it, and cells talk to that task's session.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelMessage
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.realtime import RealtimeModel, RealtimeModelSettings, RealtimeSession
+from pydantic_ai.realtime.openai import OpenAIRealtimeModel
+
+from ..connect import Endpoint
+from ..errors import WrongEndpoint, WrongModel
+
+_SETTLE = 5.0  # seconds in which the SDK files a reply that has ended on the wire
+
+_clients: dict[str, OpenAIProvider] = {}
+
+
+@dataclass(kw_only=True)
+class Options:
+    """What `Call` passes through to `Agent.realtime`, under the SDK's own names."""
+
+    model: RealtimeModel | str = "openai:gpt-realtime"
+    deps: Any = None
+    model_settings: RealtimeModelSettings | None = None
+    instructions: str | None = None
+    toolsets: Sequence[Any] | None = None
+    message_history: Sequence[ModelMessage] | None = None
+    session: dict[str, Any] = field(default_factory=dict)
+
+
+class PydanticSession:
+    """One realtime session of a `pydantic_ai.Agent`, owned by a task."""
+
+    def __init__(self, agent: Agent[Any, Any], options: Options, endpoint: Endpoint, label: str) -> None:
+        self._realtime = agent.realtime(
+            realtime_model(options.model, endpoint, label),
+            deps=options.deps,
+            model_settings=options.model_settings,
+            instructions=options.instructions,
+            toolsets=options.toolsets,
+            message_history=options.message_history,
+        )
+        self._options = options.session
+        self._session: RealtimeSession | None = None
+        self._owner: asyncio.Task[None] | None = None
+        self._leave = asyncio.Event()
+
+    async def open(self) -> None:
+        """Open the session; whatever keeps it from opening is raised here."""
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._owner = asyncio.create_task(self._own(ready), name="handoffkit call")
+        try:
+            await asyncio.shield(ready)
+        except asyncio.CancelledError:
+            self._owner.cancel()
+            raise
+
+    async def send(self, text: str) -> None:
+        """Send a typed turn, which asks for a reply."""
+        await self._live.send(text)
+
+    async def respond(self) -> None:
+        """Ask the agent to speak without a turn of the caller's."""
+        await self._live.create_response()
+
+    async def settle(self) -> None:
+        """Wait, bounded, until the SDK has filed the reply that has ended on the wire."""
+        if not self._live.closed:
+            with contextlib.suppress(TimeoutError):  # the wire is the judge; the SDK's own history may come later
+                await asyncio.wait_for(self._live.wait_for_reply(), _SETTLE)
+
+    async def interrupt(self, played_ms: int | None) -> None:
+        """Cancel the reply that is under way; with *played_ms*, cut it to what was heard."""
+        await self._live.interrupt(played_ms=played_ms)
+
+    async def close(self) -> BaseException | None:
+        """Leave the session; return what had gone wrong with it, if anything."""
+        if self._owner is None:
+            return None
+        self._leave.set()
+        (failure,) = await asyncio.gather(self._owner, return_exceptions=True)
+        return failure
+
+    def all_messages(self) -> list[ModelMessage]:
+        """Return the SDK's own history of this session."""
+        return self._live.all_messages()
+
+    @property
+    def _live(self) -> RealtimeSession:
+        assert self._session is not None, "the session is open before anybody uses it"
+        return self._session
+
+    async def _own(self, ready: "asyncio.Future[None]") -> None:
+        try:
+            async with self._realtime.session(**self._options) as session:
+                self._session = session
+                if not ready.done():
+                    ready.set_result(None)
+                await self._leave.wait()
+        except Exception as error:
+            if ready.done():
+                raise
+            ready.set_exception(error)
+
+
+def realtime_model(model: RealtimeModel | str, endpoint: Endpoint, label: str) -> RealtimeModel:
+    """Return *model* with this endpoint's address and a token that carries *label* into the log.
+
+    Raises:
+        WrongModel: The name is another provider's.
+        WrongEndpoint: The model is built for another address.
+    """
+    key = f"{endpoint.token}.{label}"
+    if isinstance(model, str):
+        provider, _, name = model.rpartition(":")
+        if provider not in ("", "openai"):
+            raise WrongModel(model)
+        return OpenAIRealtimeModel(name, provider=_provider(endpoint, key))  # type: ignore[arg-type]
+    if not isinstance(model, OpenAIRealtimeModel):
+        raise WrongModel(type(model).__name__)
+    if (model.base_url or "").rstrip("/") != endpoint.base_url:
+        raise WrongEndpoint("The call's model", model.base_url, endpoint.base_url)
+    provider_of_call = OpenAIProvider(openai_client=model.client.copy(api_key=key))
+    return OpenAIRealtimeModel(model.model_name, provider=provider_of_call, settings=model.settings)
+
+
+def _provider(endpoint: Endpoint, key: str) -> OpenAIProvider:
+    """Return a provider for one call; its HTTP client is shared, since a new one costs tens of milliseconds."""
+    base = _clients.get(endpoint.base_url)
+    if base is None:
+        base = _clients[endpoint.base_url] = OpenAIProvider(base_url=endpoint.base_url, api_key=endpoint.token)
+    return OpenAIProvider(openai_client=base.client.copy(api_key=key))

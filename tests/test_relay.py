@@ -1,0 +1,146 @@
+"""Live: everything is sent on. A second endpoint stands for the service, so nothing leaves this machine."""
+
+import json
+import os
+from collections.abc import Generator
+
+import openai
+import pytest
+from pydantic import BaseModel
+from pydantic_ai import Agent
+from pydantic_ai.exceptions import ModelHTTPError
+
+import handoffkit as hk
+from handoffkit.connect import Endpoint, _message, current
+
+FIRST = "My laptop does not charge."
+
+
+class Ticket(BaseModel):
+    summary: str
+
+
+@pytest.fixture
+def service() -> Generator[Endpoint]:
+    """Return another endpoint process, which plays the service."""
+    endpoint = Endpoint()
+    yield endpoint
+    endpoint.stop()
+
+
+def live(service: Endpoint, monkeypatch: pytest.MonkeyPatch, *, key: str | None = None, **options: object) -> None:
+    """Serve *options* (a model, faults) upstream, and connect to it with its key or a wrong one."""
+    service.configure(_message("simulated", options.get("model"), None, options.get("faults", ())))  # type: ignore[arg-type]
+    hk.disconnect()
+    monkeypatch.setenv("OPENAI_API_KEY", key or service.token)
+    hk.connect("live", upstream=service.base_url)
+
+
+def upstream_log(service: Endpoint) -> hk.EventLog:
+    return hk.EventLog(service.folder)
+
+
+async def test_a_realtime_call_passes_both_ways(service: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    live(service, monkeypatch, model=hk.ScriptedModel(["From upstream."]))
+    async with hk.Call(Agent()) as call:
+        reply = await call.send(FIRST)
+    assert reply.text == "From upstream."
+    here, there = call.log, upstream_log(service)
+    passed = [(f.dir, f.event, f.data, f.audio) for f in here if f.event not in ("open", "close")]
+    arrived = [(f.dir, f.event, f.data, f.audio) for f in there if f.event not in ("open", "close")]
+    assert len(passed) > 10
+    for direction in ("client", "server"):
+        assert [x for x in passed if x[0] == direction] == [x for x in arrived if x[0] == direction]
+    assert {frame.label for frame in there} == {None}, "what the label says stays here"
+
+
+async def test_requests_over_http_and_sse_pass_both_ways(service: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    live(service, monkeypatch)
+    client = openai.AsyncOpenAI()
+    whole = await client.responses.create(model="gpt-5.2", input=FIRST, extra_headers={"x-handoffkit-handoff": "h-1"})
+    async with await client.responses.create(model="gpt-5.2", input=FIRST, stream=True) as stream:
+        events = [event.type async for event in stream]
+    chat = await client.chat.completions.create(model="gpt-5.2", messages=[{"role": "user", "content": FIRST}])
+    assert whole.output_text
+    assert chat.choices[0].message.content
+    assert events[0] == "response.created"
+    assert events[-1] == "response.completed"
+    assert [f.label for f in hk.log() if f.event == "POST /v1/responses"] == ["h-1", None]
+    assert {f.label for f in upstream_log(service)} == {None}
+    streamed = [f.event for f in hk.log() if f.conn == "c2" and f.dir == "server" and f.event != "close"]
+    assert streamed == events
+
+
+async def test_a_typed_result_comes_through_the_relay(service: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    live(service, monkeypatch, model=hk.ScriptedModel(outputs=[{"summary": "No charge."}]))
+    result = await Agent("openai:gpt-5.2", output_type=Ticket).run(FIRST)
+    assert result.output == Ticket(summary="No charge.")
+
+
+async def test_the_key_goes_upstream_and_nowhere_else(service: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    live(service, monkeypatch)
+    assert os.environ["OPENAI_API_KEY"] == current().token != service.token
+    async with hk.Call(Agent()) as call:
+        await call.send(FIRST)
+    files = [file for file in current().folder.rglob("*") if file.is_file()]
+    assert all(service.token.encode() not in file.read_bytes() for file in files)
+    assert service.token not in repr(vars(current()))
+
+
+async def test_a_wrong_key_is_refused_in_the_services_words(service: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    live(service, monkeypatch, key="sk-wrong")
+    with pytest.raises(openai.AuthenticationError, match="Incorrect API key"):
+        await openai.AsyncOpenAI().responses.create(model="gpt-5.2", input=FIRST)
+    with pytest.raises(ModelHTTPError) as refused:
+        await hk.Call(Agent()).start()
+    assert refused.value.status_code == 401
+    assert "sk-wrong" not in json.dumps([frame.data for frame in hk.log()])
+
+
+async def test_an_upstream_that_is_not_there_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    hk.disconnect()
+    hk.connect("live", upstream="http://127.0.0.1:9/v1")
+    with pytest.raises(openai.InternalServerError, match=r"127\.0\.0\.1:9/v1 cannot be reached"):
+        await openai.AsyncOpenAI(max_retries=0).responses.create(model="gpt-5.2", input=FIRST)
+    with pytest.raises(ModelHTTPError) as refused:
+        await hk.Call(Agent()).start()
+    assert refused.value.status_code == 502
+
+
+@pytest.mark.parametrize("action", ["close", "abort"])
+async def test_an_upstream_that_leaves_in_the_middle(
+    action: str, service: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = hk.Fault("response.output_audio_transcript.done", action)  # type: ignore[arg-type]
+    live(service, monkeypatch, faults=(fault,))
+    async with hk.Call(Agent()) as call:
+        with pytest.raises(hk.errors.ReplyFailed):
+            await call.send(FIRST)
+    assert call.log[-1].event == "close"
+
+
+async def test_a_preset_base_url_is_the_upstream(service: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    service.configure(_message("simulated", hk.ScriptedModel(["From upstream."]), None, ()))
+    hk.disconnect()
+    monkeypatch.setenv("OPENAI_API_KEY", service.token)
+    monkeypatch.setenv("OPENAI_BASE_URL", service.base_url)
+    hk.connect("live")
+    async with hk.Call(Agent()) as call:
+        assert (await call.send(FIRST)).text == "From upstream."
+
+
+async def test_a_text_model_writes_the_replies_of_a_simulated_voice(
+    service: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.configure(_message("simulated", hk.ScriptedModel(outputs=["Is the light on?"]), None, ()))
+    hk.disconnect()
+    monkeypatch.setenv("LOCAL_KEY", service.token)
+    hk.connect(model=hk.TextModel("llama3.2", upstream=service.base_url, key_env="LOCAL_KEY"))
+    async with hk.Call(Agent(instructions="Support agent.")) as call:
+        assert (await call.send(FIRST)).text == "Is the light on?"
+    asked = next(frame for frame in upstream_log(service) if frame.event == "POST /v1/chat/completions")
+    assert [message["role"] for message in asked.data["messages"]] == ["system", "user"]
+    hk.connect(model=hk.TextModel("llama3.2", upstream=service.base_url))
+    async with hk.Call(Agent(instructions="Support agent.")) as call:
+        with pytest.raises(hk.errors.ReplyFailed, match="key"):
+            await call.send(FIRST)
