@@ -69,7 +69,7 @@ def kept(item: Record, ids: Ids) -> Record:
     rest = {name: value for name, value in item.items() if value is not None and name not in stamp}
     match kind:
         case "message":
-            content = [_part(part, item["role"]) for part in _content(item["content"], item["role"])]
+            content = [_part(part) for part in _content(item["content"], item["role"])]
             return {**stamp, "status": "completed", **rest, "content": content}
         case "function_call" | "function_call_output":
             return {**stamp, "status": "completed", **rest}
@@ -148,7 +148,7 @@ def _content(content: str | list[Record], role: str) -> list[Record]:
     return [{"type": kind, "text": content}] if isinstance(content, str) else content
 
 
-def _part(part: Record, role: str) -> Record:
+def _part(part: Record) -> Record:
     match part["type"]:
         case "output_text":
             return {"annotations": [], "logprobs": [], **part}
