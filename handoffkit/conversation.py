@@ -274,6 +274,8 @@ class Conversation:
     def _done(self, data: dict[str, Any], frame: Frame) -> None:
         response = obj(data, "response")
         name = text(response, "id") or ""
+        if name not in self.replies and len(self._active) == 1:  # a damaged end ends what is under way
+            name = next(iter(self._active))
         reply = self.replies[name] if name in self.replies else self._begin(response)
         self._active.pop(name, None)
         if reply is None:

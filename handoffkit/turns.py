@@ -243,6 +243,8 @@ class _Conn:
     def response_done(self, data: dict[str, Any]) -> None:
         done = obj(data, "response")
         name = text(done, "id") or ""
+        if name not in self.responses and len(self.responses) == 1:  # a damaged end ends what is under way
+            name = next(iter(self.responses))
         response = self.responses.get(name) or self.begin(name, done)
         del self.responses[name]
         verdict, reason = ending(done, response.cut)
@@ -287,13 +289,13 @@ class _Conn:
         error = obj(data, "error")
         self.last_error = message = text(error, "message") or text(error, "code") or "no reason given"
         event_id, code, about = text(error, "event_id"), text(error, "code"), text(error, "param") or ""
-        if (request := self.requests.refused_by(event_id, code, about)) is not None:
+        if (sound := self.commits.refused_by(event_id, code == "input_audio_buffer_commit_empty")) is not None:
+            self.uncommit(sound)
+        elif (request := self.requests.refused_by(event_id, code, about)) is not None:
             self.refuse(request, message, again=code == ALREADY_ACTIVE)
         elif (words := self.typed.refused_by(event_id, about.startswith("item"))) is not None:
             for turn in self.turns_with(words):
                 turn.spoiled = f"the service refused the caller's words: {message}"
-        elif (sound := self.commits.refused_by(event_id, code == "input_audio_buffer_commit_empty")) is not None:
-            self.uncommit(sound)
 
     def refuse(self, request: Request, message: str, *, again: bool) -> None:
         for turn in request.turns:
