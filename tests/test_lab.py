@@ -69,7 +69,6 @@ async def test_lab_serves_the_working_copy_until_it_is_stopped(tmp_path: Path) -
     environment = os.environ | {"JUPYTER_RUNTIME_DIR": str(tmp_path), "JUPYTER_CONFIG_DIR": str(tmp_path)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "handoffkit", "lab", str(tmp_path / "my copy"), "--", *options),
-        stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=environment,
     )
@@ -78,10 +77,12 @@ async def test_lab_serves_the_working_copy_until_it_is_stopped(tmp_path: Path) -
             port, page = await served(process)
             contents = await asyncio.to_thread(ask, f"http://127.0.0.1:{port}/api/contents/notebooks?token=secret")
             process.terminate()
-            assert await process.wait() == 0
+            await process.communicate()
     finally:
         if process.returncode is None:
             process.kill()
+        await process.communicate()
+    assert process.returncode == 0
     names = sorted(each["name"] for each in contents["content"])
     assert page == f"notebooks/{names[0]}"
     assert names == sorted(path.name for path in (tmp_path / "my copy" / "notebooks").iterdir())

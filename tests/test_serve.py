@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -54,9 +56,23 @@ def test_a_command_that_is_not_there_says_what_to_write() -> None:
     assert "Traceback" not in done.stderr
 
 
-async def start(*command: str) -> asyncio.subprocess.Process:
+@asynccontextmanager
+async def started(*command: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run the endpoint for one block of at most a minute; leave no process and no open pipe."""
     pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(*ENDPOINT, *command, stdout=pipe, stderr=pipe, start_new_session=True)
+    process = await asyncio.create_subprocess_exec(*ENDPOINT, *command, stdout=pipe, start_new_session=True)
+    try:
+        async with asyncio.timeout(60):
+            yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def status(process: asyncio.subprocess.Process) -> int | None:
+    await process.communicate()
+    return process.returncode
 
 
 async def read_until(process: asyncio.subprocess.Process, sign: str) -> str:
@@ -76,35 +92,25 @@ def models(base_url: str, token: str) -> int:
         return len(json.load(answer)["data"])
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
-async def test_without_a_command_it_serves_until_it_is_stopped(number: signal.Signals, status: int) -> None:
-    process = await start()
-    try:
-        async with asyncio.timeout(60):
-            said = await read_until(process, "Ctrl-C here ends the endpoint.")
-            found = re.search(r"export OPENAI_BASE_URL=(\S+)\n  export OPENAI_API_KEY=(\S+)\n", said)
-            assert found, said
-            assert await asyncio.to_thread(models, found[1], found[2]) > 0
-            process.send_signal(number)
-            assert await process.wait() == status
-    finally:
-        if process.returncode is None:
-            process.kill()
+@pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+async def test_without_a_command_it_serves_until_it_is_stopped(number: signal.Signals, expected: int) -> None:
+    async with started() as process:
+        said = await read_until(process, "Ctrl-C here ends the endpoint.")
+        found = re.search(r"export OPENAI_BASE_URL=(\S+)\n  export OPENAI_API_KEY=(\S+)\n", said)
+        assert found, said
+        assert await asyncio.to_thread(models, found[1], found[2]) > 0
+        process.send_signal(number)
+        assert await status(process) == expected
     with pytest.raises(OSError, match="refused"):
         await asyncio.to_thread(models, found[1], found[2])
 
 
 async def test_a_signal_to_the_endpoint_reaches_its_command() -> None:
     ready = "import signal; print('ready', flush=True); signal.pause()"
-    process = await start("--", sys.executable, "-c", ready)
-    try:
-        async with asyncio.timeout(60):
-            await read_until(process, "ready")
-            process.terminate()
-            assert await process.wait() == 128 + signal.SIGTERM
-    finally:
-        if process.returncode is None:
-            process.kill()
+    async with started("--", sys.executable, "-c", ready) as process:
+        await read_until(process, "ready")
+        process.terminate()
+        assert await status(process) == 128 + signal.SIGTERM
 
 
 def test_what_to_type_has_both_shells() -> None:
