@@ -52,7 +52,7 @@ def test_a_typed_call_is_laid_out_as_it_passed() -> None:
     ]
     assert shown.gaps == ((0.012, 0.016), (8.412, 8.415))
     assert shown.flags == (Flag(21.0, "call ended"),)
-    assert shown.bars[-1].words == "✓ handoff-1"
+    assert shown.bars[-1].words == "handoff-1"
 
 
 def test_a_spoken_reply_lasts_as_long_as_its_sound_but_not_into_the_next_turn() -> None:
@@ -97,7 +97,7 @@ def test_marks_become_flags_and_attempts() -> None:
     ]
     assert [(bar.words, bar.look) for bar in shown.bars if bar.lane == "extraction"] == [
         ("✕ handoff-1: priority: 'urgent' is not allowed", "failed"),
-        ("✓ handoff-1, attempt 2", "plain"),
+        ("handoff-1, attempt 2", "plain"),
     ]
 
 

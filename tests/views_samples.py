@@ -62,7 +62,7 @@ def ended(at: float, *, clean: bool = True) -> Mark:
 
 
 def extraction(start: float, seconds: float, attempt: int = 1, status: str = "ok") -> Mark:
-    return Extraction(start + seconds, "c2", "handoff-1", attempt, status, start, seconds)
+    return Extraction(start + seconds, "c2", "call-1/handoff-1", attempt, status, start, seconds)
 
 
 def frame(seq: int, event: str, data: dict[str, Any] | None = None, **more: Any) -> Frame:

@@ -120,10 +120,12 @@ def _gaps(said: Sequence[tuple[int, Turn]]) -> Iterator[Span]:
 
 
 def _extraction(mark: Extraction) -> Bar:
-    ok = mark.status == "ok"
-    words = f"{'✓' if ok else '✕'} {mark.label or 'extraction'}"
-    words += f", attempt {mark.attempt}" * (mark.attempt > 1) + f": {mark.status}" * (not ok)
-    return Bar("extraction", mark.start, mark.start + mark.seconds, words, look="plain" if ok else "failed")
+    """Return the bar of an attempt: whether its answer was valid, the wire does not say."""
+    words = mark.label.rpartition("/")[2] or "extraction"
+    words += f", attempt {mark.attempt}" * (mark.attempt > 1)
+    if mark.status == "ok":
+        return Bar("extraction", mark.start, mark.start + mark.seconds, words)
+    return Bar("extraction", mark.start, mark.start + mark.seconds, f"✕ {words}: {mark.status}", look="failed")
 
 
 def _flags(mark: Mark) -> Iterator[Flag]:

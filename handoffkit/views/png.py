@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from .pen import GROUND, INK, QUIET, RULE
-from .row import BAD, CALLER, OK, OPERATOR, SHADE, VOICES, WARN, WHITE
+from .row import BAD, CALLER, EXTRACTION, OPERATOR, SHADE, VOICES, WARN, WHITE
 
 STEPS = 7
 """Steps from one colour to another, for the edges of letters."""
@@ -27,7 +27,7 @@ def png(figure: Figure) -> bytes:
 @lru_cache(maxsize=1)
 def _palette() -> Image.Image:
     """Return the colours that are drawn, and those between them and what they stand on."""
-    fills = (CALLER, OPERATOR, OK, *VOICES)
+    fills = (CALLER, OPERATOR, EXTRACTION, *VOICES)
     pairs = [(color, GROUND) for color in (INK, QUIET, RULE, SHADE, BAD, WARN, *fills)]
     pairs += [(fill, WHITE) for fill in fills] + [(INK, SHADE)]
     colors = dict.fromkeys(_between(*pair, step) for pair in pairs for step in range(STEPS + 1))

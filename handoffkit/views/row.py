@@ -20,7 +20,7 @@ LONG_WAIT = 1.0
 """A wait (s) from which on it stands out."""
 
 WHITE, SHADE, WARN, BAD = "#ffffff", "#f0f0f0", "#8a4b00", "#b3261e"
-CALLER, OPERATOR, OK = "#6b6b6b", "#7a5f00", "#2e7031"
+CALLER, OPERATOR, EXTRACTION = "#6b6b6b", "#7a5f00", "#3f5b6d"
 VOICES = ("#1667b8", "#93418f", "#00716a", "#a1500a")
 NAMES: dict[Lane, str] = {
     "operator": "Operator",
@@ -198,14 +198,16 @@ class Drawing:
         following = [*(stretch.x(bar.start) for bar in bars[1:]), RIGHT]
         for bar, limit in zip(bars, following, strict=False):
             x = stretch.x(bar.start)
-            if free < x:
-                self.pen.line(free, y, x, y, RULE, 0.6)
-            flags = (at for at in self._flagged if at > x + MOMENT)
-            free = max(free, self._bar(y, bar, min(limit, *flags, RIGHT)))
+            lines = self._flagged
+            start, stop = max((free, *(at for at in lines if at < x))), min((limit, *(at for at in lines if at > x)))
+            taken, end = self._bar(y, bar, start, stop)
+            if free < taken:
+                self.pen.line(free, y, taken, y, RULE, 0.6)
+            free = max(free, end)
         self.pen.line(free, y, max(free, stretch.at(stretch.places[1])), y, RULE, 0.6)
 
-    def _bar(self, y: float, bar: Bar, limit: float) -> float:
-        """Draw a bar and its words, these up to *limit*; return where the lane is free again."""
+    def _bar(self, y: float, bar: Bar, free: float, limit: float) -> tuple[float, float]:
+        """Draw a bar and its words, these between *free* and *limit*; return from where to where the lane is taken."""
         stretch = self.row.stretch
         x, to_x = stretch.x(bar.start), max(stretch.x(bar.end), stretch.x(bar.start) + MOMENT)
         fill, edge, hatch = _look(bar)
@@ -216,29 +218,36 @@ class Drawing:
         self.pen.box(x, y, solid, BAR, fill=fill, edge=edge, hatch=hatch)
         if bar.cut is not None:
             self.pen.line(solid, y - BAR * 0.7, solid, y + BAR * 0.7, INK, 2.0)
-        return self._words(y, bar, x, solid, to_x, limit)
+        before, after = self._words(y, bar, (x, solid, to_x), free, limit)
+        return x - before, to_x + after
 
-    def _words(self, y: float, bar: Bar, x: float, solid: float, to_x: float, limit: float) -> float:
-        """Write a bar's words into it, or beside it, or at least the turn's number; return where they or it end."""
+    def _words(
+        self, y: float, bar: Bar, edges: tuple[float, float, float], free: float, limit: float
+    ) -> tuple[float, float]:
+        """Write a bar's words into it, beside it, or at least its number; return what is taken before and after it."""
+        x, solid, to_x = edges
         number = str(bar.number or "")
         goes_on = not self.row.stretch.holds(bar.start)  # from the row above, where its words stand
         words = number if goes_on else self.words(bar.words, number)
-        room = min(limit - to_x - 3 * SPACE, BESIDE)
         inside = "" if bar.look == "inaudible" else self.pen.fit(words, min(solid, limit) - x - 2 * SPACE)
-        beside = self.pen.fit(words, room)
-        better_beside = bar.lane == "tools" and inside != words == beside  # an empty tool bar looks like any other
+        after, before = (
+            self.pen.fit(words, min(room, BESIDE)) for room in (limit - to_x - 3 * SPACE, x - free - 2 * SPACE)
+        )
+        better_beside = bar.lane == "tools" and inside != words == after  # an empty tool bar looks like any other
         if words != number and _tells(inside, words) and not better_beside:
             self.pen.text(x + SPACE, y, inside, color=_ink(bar))
-            return to_x
-        if words != number and _tells(beside, words):
-            self.pen.text(to_x + SPACE, y, beside)
-            return to_x + self.pen.width(beside) + 2 * SPACE
-        if bar.look != "inaudible" and number and self.pen.width(number, SMALL) < solid - x:
+        elif words != number and _tells(after, words):
+            self.pen.text(to_x + SPACE, y, after)
+            return 0.0, self.pen.width(after) + 2 * SPACE
+        elif bar.look != "inaudible" and number and self.pen.width(number, SMALL) < solid - x:
             self.pen.text((x + solid) / 2, y, number, size=SMALL, color=_ink(bar), align="center")
-        elif number and self.pen.width(number, SMALL) < room:
+        elif number and self.pen.width(number, SMALL) < limit - to_x - 3 * SPACE:
             self.pen.text(to_x + SPACE, y, number, size=SMALL, color=QUIET)
-            return to_x + self.pen.width(number, SMALL) + 2 * SPACE
-        return to_x
+            return 0.0, self.pen.width(number, SMALL) + 2 * SPACE
+        elif before and _tells(before, words):
+            self.pen.text(x - SPACE, y, before, align="right")
+            return self.pen.width(before) + 2 * SPACE, 0.0
+        return 0.0, 0.0
 
 
 def _tells(part: str, words: str) -> bool:
@@ -254,7 +263,7 @@ def _look(bar: Bar) -> tuple[str, str, str | None]:
         return GROUND, BAD, None
     if bar.lane == "tools":
         return GROUND, QUIET, None
-    fills = {"caller": CALLER, "operator": OPERATOR, "extraction": OK}
+    fills = {"caller": CALLER, "operator": OPERATOR, "extraction": EXTRACTION}
     return fills.get(bar.lane, VOICES[bar.voice % len(VOICES)]), "none", None
 
 

@@ -186,9 +186,14 @@ def _limits(data: Data) -> str:
     return _said(*(f"{_get(each, 'name')}: {_get(each, 'remaining')} of {_get(each, 'limit')} left" for each in limits))
 
 
+def _closed(data: Data) -> str:
+    code = data.get("code")
+    return _said(f"by the {data.get('by')}", None if code is None else f"code {code}", data.get("reason"))
+
+
 _WORDS: dict[str, Callable[[Data], str]] = {
     "open": lambda data: _said(data.get("path"), data.get("model")),
-    "close": lambda data: _said(f"by the {data.get('by')}", f"code {data.get('code')}", data.get("reason")),
+    "close": _closed,
     "text": lambda data: _text(data.get("text")),
     "binary": lambda data: f"{data.get('bytes')} bytes",
     "error": lambda data: _error(data.get("error") or data),
