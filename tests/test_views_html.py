@@ -11,6 +11,7 @@ from views_samples import HOSTILE, agent, caller, frame
 from handoffkit.conversation import ToolUse
 from handoffkit.views import table, transcript
 from handoffkit.views.html import cut, escape, isolated, lines, one_line, shorten, visible
+from handoffkit.views.html import table as html_table
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60) | st.sampled_from(HOSTILE)
 
@@ -36,6 +37,8 @@ class Reader(HTMLParser):
 
 OURS = {"table", "thead", "tbody", "tr", "th", "td", "p", "strong", "em", "bdi", "br", "span", "code", "del", "pre"}
 OURS |= {"details", "summary"}
+OUR_ATTRIBUTES = {("scope", "row"), ("scope", "col"), ("dir", "auto")}
+OUR_ATTRIBUTES |= {("style", "text-align: left"), ("style", "text-align: right")}
 
 
 @given(ANY_TEXT)
@@ -54,7 +57,7 @@ def test_no_turn_reaches_a_page_as_html(said: str, answered: str, output: str) -
     page = Reader(transcript(turns, times=True, numbers=True)._repr_html_())
 
     assert page.elements <= OURS
-    assert page.attributes <= {("scope", "row"), ("scope", "col"), ("dir", "auto"), ("style", "text-align: start")}
+    assert page.attributes <= OUR_ATTRIBUTES
 
 
 @given(st.dictionaries(ANY_TEXT, ANY_TEXT, max_size=3), ANY_TEXT, ANY_TEXT)
@@ -64,7 +67,7 @@ def test_no_frame_reaches_a_page_as_html(data: dict[str, str], event: str, label
     page = Reader(table(frames, raw=True)._repr_html_())
 
     assert page.elements <= OURS
-    assert page.attributes <= {("scope", "row"), ("scope", "col"), ("dir", "auto"), ("style", "text-align: start")}
+    assert page.attributes <= OUR_ATTRIBUTES
 
 
 @given(ANY_TEXT)
@@ -101,6 +104,13 @@ def test_each_line_has_its_own_direction() -> None:
     assert lines("abc\nمرحبا") == "<bdi>abc</bdi><br><bdi>مرحبا</bdi>"
     assert isolated("مرحبا 1") == "\u2068مرحبا 1\u2069"
     assert isolated("plain") == "plain"
+
+
+def test_words_begin_at_the_side_of_their_script() -> None:
+    page = html_table(["a"], [[escape("1"), escape("مرحبا abc"), escape("abc مرحبا"), escape("123")]])
+
+    assert page.count('style="text-align: right"') == 1
+    assert '<td dir="auto" style="text-align: right">مرحبا abc</td>' in page
 
 
 def test_a_cut_never_parts_a_letter_from_its_marks() -> None:

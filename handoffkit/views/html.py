@@ -14,9 +14,6 @@ from typing import NewType
 Markup = NewType("Markup", str)
 """HTML that is safe to put into a page: made by `escape` and `tag` only, so that mypy finds a forgotten escape."""
 
-START = "text-align: start"
-"""Jupyter sets table cells flush right; words begin where their script begins."""
-
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, except tab and newline
     "\u202a-\u202e\u2066-\u2069"  # overrides and isolates: they change the direction of what stands around them
@@ -26,6 +23,8 @@ _HIDDEN = re.compile(
 )
 _RIGHT_TO_LEFT = re.compile("[\u200f\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _ENGLAND_AND_OTHERS = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f")
+_ELEMENT = re.compile("<[^>]*>")
+_LEFT, _RIGHT = "text-align: left", "text-align: right"
 _MATH = re.compile(r"[$\\]")
 
 
@@ -103,13 +102,20 @@ def join(parts: Iterable[Markup], between: str = "") -> Markup:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Markup]]) -> Markup:
     """Return a table: *head* are the project's own words, the first cell of each row is its header."""
-    top = tag("tr", *(tag("th", escape(title), scope="col", style=START) for title in head))
+    top = tag("tr", *(tag("th", escape(title), scope="col", style=_LEFT) for title in head))
     body = (
         tag(
             "tr",
-            tag("th", first, scope="row", style=START),
-            *(tag("td", cell, dir="auto", style=START) for cell in rest),
+            tag("th", first, scope="row", style=_LEFT),
+            *(tag("td", cell, dir="auto", style=_flush(cell)) for cell in rest),
         )
         for first, *rest in rows
     )
     return tag("table", tag("thead", top), tag("tbody", *body))
+
+
+def _flush(cell: Markup) -> str:
+    """Return the side where the cell's words begin. Jupyter sets cells right, and takes out `start`."""
+    words = html.unescape(_ELEMENT.sub("", cell))
+    first = next((letter for letter in words if letter.isalpha()), "")
+    return _RIGHT if first and unicodedata.bidirectional(first) in ("R", "AL") else _LEFT
