@@ -7,12 +7,13 @@ who answers.
 import asyncio
 import json
 import time
+from collections.abc import Awaitable
 from typing import Any
 from urllib.parse import parse_qs
 
 from tornado.iostream import StreamClosedError
 from tornado.web import Application, RequestHandler
-from tornado.websocket import WebSocketClosedError, WebSocketHandler
+from tornado.websocket import WebSocketHandler
 
 from . import chat, conversations, responses
 from .api_error import ApiError
@@ -174,11 +175,8 @@ class Realtime(_Face, WebSocketHandler):
         if self.ws_connection is not None:
             self.ws_connection._abort()
 
-    async def _write(self, message: str | bytes) -> None:
-        try:
-            await self.write_message(message, binary=isinstance(message, bytes))
-        except (WebSocketClosedError, StreamClosedError):
-            raise Cut from None
+    def _write(self, message: str | bytes) -> Awaitable[None]:
+        return self.write_message(message, binary=isinstance(message, bytes))
 
 
 class Http(_Face):
@@ -269,16 +267,16 @@ class Sse:
         """Send one event."""
         await self.line.send(event)
 
-    async def raw(self, text: str) -> None:
-        """Send text as it is."""
+    def raw(self, text: str) -> Awaitable[None]:
+        """Send text as it is; it is on its way before anybody waits for it."""
         self._handler.write(text)
-        await self._handler.flush()
+        return self._handler.flush()
 
-    async def _write(self, message: str | bytes) -> None:
+    def _write(self, message: str | bytes) -> Awaitable[None]:
         assert isinstance(message, str)
         data = read_event(message)[1] or {}
         prefix = f"event: {data['type']}\n" if "type" in data else ""
-        await self.raw(f"{prefix}data: {message}\n\n")
+        return self.raw(f"{prefix}data: {message}\n\n")
 
     def close(self, code: int | None = None, reason: str | None = None) -> None:
         """End the answer early, as if it were whole."""

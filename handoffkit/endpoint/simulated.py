@@ -5,6 +5,7 @@ and stand in `realtime`, `responses`, `chat` and `conversations`.
 """
 
 import asyncio
+import contextlib
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -44,12 +45,12 @@ class Simulation:
 
     async def open(self) -> None:
         """Greet the client as the service does."""
-        await self._send(self._session.open())
+        await self._line.send(*self._session.open())
 
     async def receive(self, message: str | bytes) -> None:
         """Take one frame of the client's."""
-        if isinstance(message, str):
-            await self._send(self._session.receive(message))
+        with contextlib.suppress(Cut):
+            await self._line.send(*self._session.receive(message))
             self._answer_what_is_due()
 
     def close(self) -> None:
@@ -63,19 +64,25 @@ class Simulation:
 
     async def _answer(self, first: Pending) -> None:
         pending: Pending | None = first
-        while pending:
-            try:
-                reply = await ask(self._model(pending.prompt.model), pending.prompt)
-            except ApiError as error:
-                await self._send(self._session.fail(pending.response_id, error))
-            else:
-                await self._send(self._session.answer(pending.response_id, reply))
-            pending = self._session.pending()
+        with contextlib.suppress(Cut):
+            while pending:
+                pending = await self._reply(pending)
 
-    async def _send(self, events: list[dict[str, Any]] | Iterator[dict[str, Any]]) -> None:
+    async def _reply(self, pending: Pending) -> Pending | None:
+        """Give the reply that is due; return the next one that is."""
         try:
-            for event in events:
+            reply = await ask(self._model(pending.prompt.model), pending.prompt)
+        except ApiError as error:
+            await self._line.send(*self._session.fail(pending.response_id, error))
+        else:
+            await self._say(self._session.answer(pending.response_id, reply))
+        return self._session.pending()
+
+    async def _say(self, events: Iterator[dict[str, Any]]) -> None:
+        for event in events:
+            if event["type"] == "response.function_call_arguments.done":
+                # A client answers as soon as it has the arguments; the response ends before that, as on the service.
+                await self._line.send(event, *events)
+            else:
                 await self._line.send(event)
                 await asyncio.sleep(0)  # a cancel may be waiting to be read
-        except Cut:
-            self.close()

@@ -124,7 +124,7 @@ def realtime_model(model: RealtimeModel | str, endpoint: Endpoint, label: str) -
         provider, _, name = model.rpartition(":")
         if provider not in ("", "openai"):
             raise WrongModel(model)
-        return OpenAIRealtimeModel(name, provider=_provider(endpoint, key))  # type: ignore[arg-type]
+        return OpenAIRealtimeModel(name, provider=_provider(endpoint, key))
     if not isinstance(model, OpenAIRealtimeModel):
         raise WrongModel(type(model).__name__)
     if (model.base_url or "").rstrip("/") != endpoint.base_url:
