@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
-from handoffkit.errors import HandoffkitError
+from .errors import HandoffkitError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_lab(commands)
+    _add_call(commands)
     _add_endpoint(commands)
     _add_doctor(commands)
     return parser
@@ -86,9 +87,29 @@ def _add_lab(commands: "_Commands[argparse.ArgumentParser]") -> None:
 
 
 def _lab(options: argparse.Namespace) -> int:
-    from handoffkit import lab
+    from . import lab
 
     return lab.run(options.folder, start=not options.no_start, jupyter_options=options.after)
+
+
+def _add_call(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    call = commands.add_parser(
+        "call",
+        help="hold a typed call here, watch its events, get the ticket",
+        description="Talk to a support agent in typed turns, watch the events pass, and get a typed ticket. Without "
+        "--text you type the turns, or they are read from standard input, a line each.",
+    )
+    call.add_argument("--text", action="append", default=[], help="a turn of the caller's; repeat it for the next turn")
+    call.add_argument("--json", action="store_true", help="print the ticket as JSON, and all else to standard error")
+    call.add_argument("--model", default="openai:gpt-realtime", help="the voice agent's model (default: %(default)s)")
+    call.add_argument("--triage-model", default="openai:gpt-5.2", help="who writes the ticket (default: %(default)s)")
+    call.set_defaults(run=_call, passes_on=False)
+
+
+def _call(options: argparse.Namespace) -> int:
+    from . import terminal
+
+    return terminal.run(options.text, as_json=options.json, model=options.model, triage_model=options.triage_model)
 
 
 def _add_endpoint(commands: "_Commands[argparse.ArgumentParser]") -> None:
@@ -103,7 +124,7 @@ def _add_endpoint(commands: "_Commands[argparse.ArgumentParser]") -> None:
 
 
 def _endpoint(options: argparse.Namespace) -> int:
-    from handoffkit import serve
+    from . import serve
 
     return serve.run(options.after)
 
@@ -119,6 +140,6 @@ def _add_doctor(commands: "_Commands[argparse.ArgumentParser]") -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from handoffkit import doctor
+    from . import doctor
 
     return doctor.run(as_json=options.json)

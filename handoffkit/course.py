@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from handoffkit.errors import CourseFolderRefused, CourseMissing
+from .errors import CourseFolderRefused, CourseMissing
 
 PARTS = ("notebooks", "audio")
 GIVEN = ".handoffkit-course.json"

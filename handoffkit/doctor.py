@@ -159,7 +159,7 @@ def _temporary_folder() -> Finding:
 def _fonts() -> Finding:
     """Ask the module that draws the pictures which scripts it can draw here."""
     try:
-        from handoffkit.views import fonts
+        from .views import fonts
     except ImportError as error:
         return Finding("Fonts", "note", f"not looked at: {error}")
     missing = {name: fonts.choose([sample]).missing for name, sample in SCRIPTS.items()}

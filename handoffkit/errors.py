@@ -196,7 +196,8 @@ class ExtractionFailed(CallError):
         super().__init__(self._words(f"The agent gave no valid {wanted} in {tries}", detail, self._advice))
 
     def _words(self, what: str, detail: str, advice: str) -> str:
-        lines = [f"{what}{f' ({detail})' if detail else ''}:", *(f"  {attempt}." for attempt in self.attempts)]
+        why = f" ({detail.rstrip('. ')})" if detail else ""
+        lines = [f"{what}{why}{':' if self.attempts else '.'}", *(f"  {attempt}." for attempt in self.attempts)]
         return "\n".join([*lines, f"{advice} Nothing is lost: the conversation can be handed off again."])
 
 
@@ -211,7 +212,10 @@ class ServiceFailed(ExtractionFailed):
         self.attempts, self.label, self.status = tuple(attempts), label, status
         said = "" if self.attempts else detail
         if status is None:
-            what, advice = "The connection to the service broke off", "Try again."
+            what, advice = (
+                "No whole answer came from the service",
+                "Try again; where an answer is incomplete, allow more `max_tokens`.",
+            )
         elif status in (401, 403):
             what, advice = "The service refused the key", "Build the agent after `hk.connect()`."
         elif status == 429:
@@ -390,3 +394,13 @@ class UnfillableSchema(HandoffkitError):
         super().__init__(f"{where} cannot be filled: {why}. Change the schema so that a value can satisfy it.")
         self.path = path
         self.why = why
+
+
+class NoTurns(HandoffkitError):
+    """`handoffkit call` was given nothing to say."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The caller said nothing, so there is no ticket. Give each turn with an option, "
+            "`handoffkit call --text 'My laptop will not charge.'`, or type it when you are asked."
+        )

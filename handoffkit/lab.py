@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from handoffkit.course import GIVEN, copy_course, find_course
-from handoffkit.errors import LabMissing
+from .course import GIVEN, copy_course, find_course
+from .errors import LabMissing
 
 FOLDER = "handoffkit-course"
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from types import FrameType
 
-from handoffkit.connect import connect, current, disconnect
-from handoffkit.doctor import PROXIES
-from handoffkit.errors import CommandNotStarted, EndpointGone
+from .connect import connect, current, disconnect
+from .doctor import PROXIES
+from .errors import CommandNotStarted, EndpointGone
 
 LOOPBACK = "127.0.0.1,localhost"
 

@@ -14,7 +14,7 @@ from handoffkit.cli import main
 from handoffkit.errors import CourseMissing
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMANDS = ("lab", "endpoint", "doctor")
+COMMANDS = ("lab", "call", "endpoint", "doctor")
 
 
 def handoffkit(*arguments: str | Path, **environment: str) -> "subprocess.CompletedProcess[str]":
