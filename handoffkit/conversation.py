@@ -12,7 +12,7 @@ from .dialogue import Item, Reply, Speaker, ToolUse, Turn, Usage
 from .frames import AUDIO_FIELDS, Frame, obj, text
 from .items import Items, objects
 from .sound import Hearing
-from .turn_state import Request, Requests
+from .turn_state import EMPTY_COMMIT, Request, Requests
 from .turns import closed_how, hung_up
 
 __all__ = ["Conversation", "News", "Speaker", "ToolUse", "Turn", "Usage"]
@@ -313,6 +313,8 @@ class Conversation:
 
     def _error(self, data: dict[str, Any], frame: Frame) -> None:
         error = obj(data, "error")
+        if text(error, "code") == EMPTY_COMMIT:
+            self._hearing.refuse()
         self._requests.refused_by(text(error, "event_id"), text(error, "code"), text(error, "param") or "")
 
     def _close(self, data: dict[str, Any], frame: Frame) -> None:

@@ -45,6 +45,11 @@ class Hearing:
         """Note that the client commits what it has sent since the last time."""
         self._commits.append(self._segment(at))
 
+    def refuse(self) -> None:
+        """Forget the last commit, which the service did not take."""
+        if self._commits:
+            self._commits.pop()
+
     def take(self) -> tuple[float, float, int]:
         """Return begin and end (seconds) and length (ms) of the sound that the service has just committed."""
         if self._commits:

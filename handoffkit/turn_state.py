@@ -10,6 +10,8 @@ Verdict = Literal["complete", "interrupted", "failed"]
 
 ALREADY_ACTIVE = "conversation_already_has_active_response"
 """The error code for a `response.create` that comes while a response is under way: the client may ask again."""
+EMPTY_COMMIT = "input_audio_buffer_commit_empty"
+"""The error code for a commit without enough sound."""
 
 
 @dataclass(slots=True, eq=False)

@@ -14,7 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from .frames import Frame, obj, text
-from .turn_state import ALREADY_ACTIVE, OpenTurn, Request, Requests, Response, Unconfirmed, Verdict, Words, ending
+from .turn_state import (
+    ALREADY_ACTIVE,
+    EMPTY_COMMIT,
+    OpenTurn,
+    Request,
+    Requests,
+    Response,
+    Unconfirmed,
+    Verdict,
+    Words,
+    ending,
+)
 
 __all__ = ["TurnEnd", "TurnTracker", "Verdict", "closed_how", "hung_up"]
 
@@ -289,7 +300,7 @@ class _Conn:
         error = obj(data, "error")
         self.last_error = message = text(error, "message") or text(error, "code") or "no reason given"
         event_id, code, about = text(error, "event_id"), text(error, "code"), text(error, "param") or ""
-        if (sound := self.commits.refused_by(event_id, code == "input_audio_buffer_commit_empty")) is not None:
+        if (sound := self.commits.refused_by(event_id, code == EMPTY_COMMIT)) is not None:
             self.uncommit(sound)
         elif (request := self.requests.refused_by(event_id, code, about)) is not None:
             self.refuse(request, message, again=code == ALREADY_ACTIVE)

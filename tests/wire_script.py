@@ -45,7 +45,7 @@ class Wire:
     def added(self, item: str, role: str, **found: Any) -> Self:
         previous = self._items[-1] if self._items else None
         self._items.append(item)
-        whole = {"id": item, "type": "message", "role": role, **found}
+        whole: dict[str, Any] = {"id": item, "type": "message", "role": role, **found}
         return self.server("conversation.item.added", previous_item_id=previous, item=whole)
 
     def typed(self, words: str, item: str, *, role: str = "user", confirm: bool = True, **data: Any) -> Self:
@@ -93,7 +93,13 @@ class Wire:
 
     def done(self, response: str, status: str = "completed", tokens: int = 0, **details: Any) -> Self:
         usage = {"input_tokens": tokens, "output_tokens": tokens // 2} if tokens else None
-        whole = {"id": response, "status": status, "status_details": details or None, "output": [], "usage": usage}
+        whole: dict[str, Any] = {
+            "id": response,
+            "status": status,
+            "status_details": details or None,
+            "output": [],
+            "usage": usage,
+        }
         return self.server("response.done", response=whole)
 
     def replied(self, words: str, response: str, item: str, **how: Any) -> Self:
