@@ -27,7 +27,7 @@ class Sound:
     def __init__(self, folder: Path, *, saved: bool) -> None:
         self._folder = folder if saved else folder / "audio"
         self._saved = saved
-        self._open: dict[str, tuple[BinaryIO, int, int] | None] = {}
+        self._open: dict[str, tuple[BinaryIO, int, int | None] | None] = {}
 
     def __enter__(self) -> "Sound":
         return self
@@ -45,18 +45,20 @@ class Sound:
         if (found := self._open[ref.file]) is None:
             return b""
         file, offset, size = found
-        # A live file grows; in a saved call nothing beyond its sound counts.
-        left = max(0, size - ref.start) if self._saved else ref.bytes
+        if size is None:  # a live file grows
+            size = os.fstat(file.fileno()).st_size
+        if (left := size - ref.start) <= 0:
+            return b""
         file.seek(offset + ref.start)
-        return file.read(min(ref.bytes, left, max(0, os.fstat(file.fileno()).st_size - offset - ref.start)))
+        return file.read(min(ref.bytes, left))
 
-    def _find(self, name: str) -> tuple[BinaryIO, int, int] | None:
+    def _find(self, name: str) -> tuple[BinaryIO, int, int | None] | None:
         path = self._folder / name
         # A saved call may come from anybody, and a link in it may lead anywhere.
         if path.is_symlink() or not path.is_file():
             return None
         try:
-            offset, size = audio.wav_data(path) if self._saved else (0, 0)
+            offset, size = audio.wav_data(path) if self._saved else (0, None)
             return path.open("rb"), offset, size
         except (OSError, NotOurSound):
             return None
