@@ -5,10 +5,12 @@ A notebook needs this one import. Neither SDK is loaded by it: that happens when
 
 from . import errors
 from .call import Call
+from .comparison import compare
 from .connect import connect, disconnect, log
 from .endpoint.faults import Fault
 from .endpoint.models import KeywordModel, ScriptedModel, TextModel
 from .endpoint.models.prompt import ToolCall
+from .handoff import handoff
 from .log import EventLog, load, recover
 
 __all__ = [
@@ -19,9 +21,11 @@ __all__ = [
     "ScriptedModel",
     "TextModel",
     "ToolCall",
+    "compare",
     "connect",
     "disconnect",
     "errors",
+    "handoff",
     "load",
     "log",
     "recover",

@@ -1,0 +1,156 @@
+"""Turns of the log as pydantic-ai's message history, and what a history says by itself. Pure.
+
+`handoff` gives this history to the next agent, and `Call.messages()` returns it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pydantic_ai.messages import (
+    INTERRUPTED_TOOL_RETURN_CONTENT,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ModelResponsePart,
+    SpeechPart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from .conversation import ToolUse, Turn
+
+INAUDIBLE = "[inaudible]"
+"""Stands for a spoken turn whose words never came. Without a text, pydantic-ai would leave the turn out of what a text
+model reads, and the model could not know that something is missing."""
+
+
+def messages(turns: Iterable[Turn]) -> list[ModelMessage]:
+    """Return *turns* as pydantic-ai messages, in the order given: the order in which they were spoken.
+
+    Typed words are `UserPromptPart` and `TextPart`, spoken ones `SpeechPart`. Each use of a tool is a call and its
+    return; a call without one gets a return that says so, since no service takes a call that hangs. An interrupted
+    reply holds what was heard. Operator text is nobody's turn and stays out.
+    """
+    found: list[ModelMessage] = []
+    for turn in turns:
+        if turn.speaker == "caller":
+            found.append(_request(turn))
+        elif turn.speaker == "agent":
+            found += _reply(turn)
+    return found
+
+
+def _request(turn: Turn) -> ModelMessage:
+    if not turn.spoken:
+        return ModelRequest(parts=[UserPromptPart(turn.text)])
+    words = INAUDIBLE if turn.inaudible and not turn.text else turn.text
+    return ModelRequest(parts=[SpeechPart(speaker="user", transcript=words or None)])
+
+
+def _reply(turn: Turn) -> Iterator[ModelMessage]:
+    first = [tool for tool in turn.tools if _precedes(tool, turn)]
+    then = turn.tools[len(first) :]
+    for group in _together(first):
+        yield from _uses(ModelResponse(parts=[]), group)
+    words = [_said(turn)] if turn.text or (turn.interrupted and turn.spoken) else []
+    said = ModelResponse(parts=words, state="interrupted" if turn.interrupted else "complete")
+    for group in _together(then):
+        yield from _uses(said, group)
+        said = ModelResponse(parts=[])
+    if said.parts and not then:
+        yield said
+
+
+def _precedes(tool: ToolUse, turn: Turn) -> bool:
+    """Say whether a tool was used before the words: they answer to its output. Else the call came with the words."""
+    return turn.seeded or not turn.text or (tool.end is not None and tool.end <= turn.start)
+
+
+def _together(tools: Sequence[ToolUse]) -> list[list[ToolUse]]:
+    """Group the calls that one response made: those that came before the output of the first."""
+    groups: list[list[ToolUse]] = []
+    for tool in tools:
+        if groups and (groups[-1][0].end is None or tool.start < groups[-1][0].end):
+            groups[-1].append(tool)
+        else:
+            groups.append([tool])
+    return groups
+
+
+def _uses(said: ModelResponse, tools: Sequence[ToolUse]) -> Iterator[ModelMessage]:
+    calls = (ToolCallPart(tool.name, tool.arguments, tool.call_id) for tool in tools)
+    yield ModelResponse(parts=[*said.parts, *calls], state=said.state)
+    for tool in tools:
+        yield ModelRequest(parts=[_return(tool)])
+
+
+def _return(tool: ToolUse) -> ToolReturnPart:
+    if tool.output is None:
+        return ToolReturnPart(tool.name, INTERRUPTED_TOOL_RETURN_CONTENT, tool.call_id, outcome="interrupted")
+    return ToolReturnPart(tool.name, tool.output, tool.call_id)
+
+
+def _said(turn: Turn) -> ModelResponsePart:
+    if not turn.spoken:
+        return TextPart(turn.text)
+    return SpeechPart(speaker="assistant", transcript=turn.text or None, interrupted_at_ms=turn.heard_ms)
+
+
+def caller_words(history: Iterable[ModelMessage]) -> list[str]:
+    """Return what users say in *history*, one text a part; parts without words (an image, say) are left out."""
+    return [text for message in history for part in message.parts if (text := _words(part)).strip()]
+
+
+def _words(part: object) -> str:
+    match part:
+        case UserPromptPart(content=str(text)):
+            return text
+        case UserPromptPart(content=content):
+            return " ".join(item if isinstance(item, str) else getattr(item, "content", "") for item in content)
+        case SpeechPart(speaker="user", transcript=transcript) if transcript != INAUDIBLE:
+            return transcript or ""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Words of a user's that a history shows no whole answer to."""
+
+    number: int
+    """1, 2, …: which of the user's words."""
+    words: str
+    reason: str
+    """What is missing, in plain words."""
+
+
+_CUT = {"error": "the reply failed", "length": "the reply is incomplete", "content_filter": "the reply was withheld"}
+
+
+def unanswered(history: Sequence[ModelMessage]) -> Unanswered | None:
+    """Return the first words in *history* that visibly have no whole answer, and were not said again; None if none.
+
+    A history does not tell everything: a reply that was dropped looks in it like one that a caller interrupted.
+    """
+    found: list[Unanswered] = []
+    called: dict[str, str] = {}
+    said: list[str] = []
+    for message in history:
+        words = [text for part in message.parts if (text := _words(part)).strip()]
+        found = [each for each in found if each.words not in words]
+        said += words
+        for part in message.parts:
+            if isinstance(part, ToolCallPart):
+                called[part.tool_call_id] = part.tool_name
+            elif isinstance(message, ModelRequest):
+                called.pop(getattr(part, "tool_call_id", ""), None)
+        if isinstance(message, ModelResponse) and (why := _CUT.get(message.finish_reason or "")):
+            found.append(Unanswered(len(said), said[-1] if said else "", why))
+    last = history[-1] if history else None
+    if called:
+        why = f"the tool {next(iter(called.values()))} was called and has not returned"
+        found.append(Unanswered(len(said), said[-1] if said else "", why))
+    elif isinstance(last, ModelRequest) and any(_words(part) for part in last.parts):
+        found.append(Unanswered(len(said), said[-1], "the history ends with these words, and no reply follows"))
+    return found[0] if found else None
