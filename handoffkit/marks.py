@@ -79,7 +79,7 @@ class TurnFailed(Mark):
     """Why, in plain words."""
 
     def __str__(self) -> str:
-        return f"Turn {self.ordinal} got no complete reply: {self.reason}."
+        return f"Turn {self.ordinal} got no complete reply{_why(self.reason)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Interrupted(Mark):
         heard = (
             "" if self.heard_ms is None else f" after {self.heard_ms} ms" if self.heard_ms else " before it was heard"
         )
-        return f"The reply was cut off{heard}{f': {self.reason}' if self.reason else ''}."
+        return f"The reply was cut off{heard}{_why(self.reason)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Inaudible(Mark):
     """Why, in plain words."""
 
     def __str__(self) -> str:
-        return f"A spoken turn stays without words{f': {self.reason}' if self.reason else ''}."
+        return f"A spoken turn stays without words{_why(self.reason)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class Silence(Mark):
     """What should have been heard, and what was done."""
 
     def __str__(self) -> str:
-        return f"Nothing was heard for {self.seconds:g} s{f': {self.reason}' if self.reason else ''}."
+        return f"Nothing was heard for {self.seconds:g} s{_why(self.reason)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class CallEnded(Mark):
     """True if the client hung up."""
 
     def __str__(self) -> str:
-        return f"The call ended: {self.how}."
+        return f"The call ended{_why(self.how)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +212,11 @@ def _fits(value: Any, default: Any) -> bool:
     if default is None or (isinstance(default, int | float) and not isinstance(default, bool)):
         return isinstance(value, int | float) and not isinstance(value, bool)
     return isinstance(value, type(default))
+
+
+def _why(reason: str) -> str:
+    """Return a reason as the end of a sentence; a service's own words often bring their full stop."""
+    return f": {reason.rstrip('. ')}" if reason else ""
 
 
 def _ms(seconds: float) -> str:

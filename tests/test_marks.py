@@ -499,7 +499,7 @@ def test_a_complete_turn_tells_how_long_the_caller_waited() -> None:
 
 
 def test_a_failed_turn_says_why() -> None:
-    wire = Wire().typed("Hello.", "u1").ask("a").error("no such voice", "a")
+    wire = Wire().typed("Hello.", "u1").ask("a").error("no such voice.", "a")
     (mark,) = marks(wire, TurnFailed)
     assert str(mark) == "Turn 1 got no complete reply: the service refused to reply: no such voice."
 
