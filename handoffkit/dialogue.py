@@ -6,7 +6,10 @@
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from .views import Transcript
 
 Speaker = Literal["caller", "agent", "operator"]
 Kind = Literal["message", "call", "other"]
@@ -81,6 +84,18 @@ class Turn:
     """Words are still on their way: a transcript that is due, or a reply that is being made."""
     label: str | None = None
     """The call that the connection belongs to, if the client said so."""
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show a notebook's cell the words and nothing that differs from run to run; `repr` still tells all."""
+        printer.text(str(self._shown()))
+
+    def _repr_html_(self) -> str:
+        return self._shown()._repr_html_()
+
+    def _shown(self) -> "Transcript":
+        from .views import transcript
+
+        return transcript([self])
 
 
 @dataclass(slots=True, eq=False)

@@ -307,10 +307,9 @@ class EventLog(Sequence[Frame]):
     def _words(self) -> str:
         frames = self.frames
         channels = ", ".join(dict.fromkeys(frame.channel for frame in frames))
-        seconds = f"{frames[-1].at - frames[0].at:.1f} s" if frames else ""
         damage = f"damaged: {self.damaged}" if self.damaged else ""
         count = f"{len(frames):,} frame{'' if len(frames) == 1 else 's'}"
-        return "; ".join(filter(None, (count, channels, seconds, damage)))
+        return "; ".join(filter(None, (count, channels, damage)))
 
 
 def load(path: str | Path) -> EventLog:
