@@ -30,6 +30,7 @@ def call(*options: str, typed: str = "", **environment: str) -> "subprocess.Comp
         capture_output=True,
         text=True,
         encoding="utf-8",
+        errors="backslashreplace",
         timeout=60,
         check=False,
     )
