@@ -23,7 +23,7 @@ from .errors import (
     ReplyTimeout,
 )
 from .log import EventLog
-from .marks import Turn
+from .marks import Derivation, Turn
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -65,6 +65,7 @@ class Call:
         self.speak_first, self.reply_timeout = speak_first, reply_timeout
         self._endpoint: Endpoint = current()
         self._folder = self._endpoint.folder
+        self._reader, self._derived, self._read = EventLog(self._folder), Derivation(), 0
         self.label = self._endpoint.next_label("call")
         self._session = _session(agent, {"model": model, **options}, self._endpoint, self.label)
         self._started, self._over = False, ""
@@ -144,8 +145,17 @@ class Call:
 
     @property
     def log(self) -> EventLog:
-        """What has passed in this call and in its handoffs, read anew."""
-        return EventLog(self._folder).filter(label=[self.label, f"{self.label}/*"])
+        """What has passed so far in this call and in its handoffs."""
+        return self._reader.filter(label=[self.label, f"{self.label}/*"])
+
+    @property
+    def turns(self) -> list[Turn]:
+        """Who has said what so far, in the order of the conversation."""
+        for frame in self._reader[self._read :]:
+            self._read += 1
+            if frame.label == self.label:
+                self._derived.feed(frame)
+        return list(self._derived.turns)
 
     @property
     def transcript(self) -> "Transcript":
@@ -160,7 +170,7 @@ class Call:
         """Return the conversation as pydantic-ai's message history, in the order in which it was spoken."""
         from .history import messages
 
-        return messages(self.log.turns)
+        return messages(self.turns)
 
     def save(self, path: str | Path) -> Path:
         """Save the call as a folder (`call.jsonl`, `caller.wav`, `agent.wav`), which `hk.load` opens."""
@@ -220,7 +230,7 @@ class Call:
         if end["verdict"] == "failed":
             raise ReplyFailed(end["ordinal"], end["reason"])
         await self._session.settle()
-        replies = [turn for turn in self.log.turns if turn.speaker == "agent" and turn.seq > after]
+        replies = [turn for turn in self.turns if turn.speaker == "agent" and turn.seq > after]
         return replies[-1] if replies else _nothing_said(end)
 
     async def _stop(self) -> None:
@@ -235,7 +245,7 @@ class Call:
         """Never more than has arrived, and nothing to cut where nothing was heard."""
         if played_ms is None:
             return None
-        arrived = [turn.audio_ms for turn in self.log.turns if turn.speaker == "agent"]
+        arrived = [turn.audio_ms for turn in self.turns if turn.speaker == "agent"]
         return min(played_ms, arrived[-1] if arrived else 0) or None
 
 

@@ -22,13 +22,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from .endpoint.faults import Fault
 from .endpoint.models import KeywordModel, ScriptedModel, TextModel
 from .endpoint.models.prompt import Model
 from .endpoint.settings import OPENAI, shown
 from .errors import ConnectError, EndpointGone, NotConnected
-from .log import PREFIX, EventLog
+from .left_behind import PREFIX, sweep
+from .log import EventLog
 
 _START = 60.0  # seconds; a laptop that is busy takes several
 _ANSWER = 30.0
@@ -45,6 +47,7 @@ class Endpoint:
         self.mode = "simulated"
         self._owner = os.getpid()
         self._labels: Counter[str] = Counter()
+        self._logs: WeakValueDictionary[Path, EventLog] = WeakValueDictionary()
         self._replies: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._process: subprocess.Popen[str] | None = None
 
@@ -137,13 +140,18 @@ class Endpoint:
         return self._read(answer)
 
     def log(self, folder: Path | None = None) -> EventLog:
-        """Return the log that is written in *folder* (by default the newest), woken as it grows."""
+        """Return the log that is written in *folder* (by default the newest), woken as it grows.
+
+        All who look at it at the same time share one, so that each frame is read once.
+        """
         written = folder or self.folder
 
         async def grew(seq: int, timeout: float) -> None:
             await self.ask("grew", written, bound=timeout + _ANSWER, seq=seq, timeout=timeout)
 
-        return EventLog(written, grew=grew)
+        if (log := self._logs.get(written)) is None:
+            log = self._logs[written] = EventLog(written, grew=grew)
+        return log
 
     def _read(self, answer: bytes) -> dict[str, Any]:
         if not answer:
@@ -214,6 +222,7 @@ def connect(
     global _endpoint
     message = _message(mode, model, upstream, faults)
     if _endpoint is None or not _endpoint.alive:
+        sweep(Path(tempfile.gettempdir()))
         port = _endpoint.port if _endpoint else 0
         _endpoint, gone = Endpoint(), _endpoint
         if gone:

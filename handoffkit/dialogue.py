@@ -3,6 +3,7 @@
 `conversation.py` keeps the items; here they are put into words. Nothing here reads a frame.
 """
 
+import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ class Usage:
     responses: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Turn:
     """Something that one side said, whole or as far as it has come."""
 
@@ -84,6 +85,11 @@ class Turn:
     """Words are still on their way: a transcript that is due, or a reply that is being made."""
     label: str | None = None
     """The call that the connection belongs to, if the client said so."""
+
+    def __repr__(self) -> str:
+        """Return one short line for a notebook; quoted, since whatever was said is text."""
+        words = "[inaudible]" if self.inaudible else repr(textwrap.shorten(self.text, 300, placeholder=" …"))
+        return f"{self.speaker.capitalize()}: {words}{' [interrupted]' if self.interrupted else ''}"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Show a notebook's cell the words and nothing that differs from run to run; `repr` still tells all."""

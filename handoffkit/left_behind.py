@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import shutil
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,14 @@ def left_behind(root: Path) -> list[Path]:
     """Return the folders in *root* with a log of this user's whose kernel is gone, newest first."""
     left = [(header["started"], folder) for folder in _folders(root) if (header := _orphaned(folder)) is not None]
     return [folder for _, folder in sorted(left, reverse=True)]
+
+
+def sweep(root: Path, days: float = 7) -> None:
+    """Remove the logs that were left behind in *root* longer than *days* ago: `recover` had its time."""
+    for folder in left_behind(root):
+        with contextlib.suppress(OSError):
+            if time.time() - (folder / LIVE).stat().st_mtime > days * 86400:
+                shutil.rmtree(folder)
 
 
 def _folders(root: Path) -> Iterator[Path]:

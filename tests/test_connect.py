@@ -199,3 +199,16 @@ async def test_a_killed_endpoint_says_so_and_a_new_one_takes_its_place(connected
     hk.connect()
     assert current().alive
     assert current().base_url == base_url
+
+
+def test_a_log_that_was_left_behind_is_kept_for_a_week(tmp_path: Path) -> None:
+    code = """
+        import handoffkit as hk, os
+        from handoffkit.connect import current
+        hk.connect(); print(current().folder, flush=True); os.kill(os.getpid(), 9)
+    """
+    old, new = (Path(kernel(code, tmp_path).stdout.splitlines()[-1]) for _ in range(2))
+    week_ago = (old / "log.jsonl").stat().st_mtime - 7.5 * 86400
+    os.utime(old / "log.jsonl", (week_ago, week_ago))
+    kernel("import handoffkit as hk; hk.connect()", tmp_path)
+    assert (old.exists(), new.exists()) == (False, True)
