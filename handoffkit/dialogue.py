@@ -7,10 +7,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from .views import Transcript
+from typing import Literal
 
 Speaker = Literal["caller", "agent", "operator"]
 Kind = Literal["message", "call", "other"]
@@ -91,17 +88,10 @@ class Turn:
         words = "[inaudible]" if self.inaudible else repr(textwrap.shorten(self.text, 300, placeholder=" …"))
         return f"{self.speaker.capitalize()}: {words}{' [interrupted]' if self.interrupted else ''}"
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Show a notebook's cell the words and nothing that differs from run to run; `repr` still tells all."""
-        printer.text(str(self._shown()))
-
     def _repr_html_(self) -> str:
-        return self._shown()._repr_html_()
-
-    def _shown(self) -> "Transcript":
         from .views import transcript
 
-        return transcript([self])
+        return transcript([self])._repr_html_()
 
 
 @dataclass(slots=True, eq=False)
