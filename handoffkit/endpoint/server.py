@@ -148,6 +148,7 @@ class Realtime(_Face, WebSocketHandler):
 
     async def open(self, *args: str, **kwargs: str) -> None:
         """Greet the client."""
+        self.set_nodelay(True)  # else a small frame waits up to 40 ms for the acknowledgement of the one before
         if self.who:
             await self.who.open()
 
@@ -261,6 +262,8 @@ class Sse:
 
     def __init__(self, handler: _Face, connection: Connection, faults: Faults) -> None:
         self._handler = handler
+        if stream := getattr(handler.request.connection, "stream", None):
+            stream.set_nodelay(True)  # as for a WebSocket: events are small, and nobody should wait for them
         self.line = Line(self, self._write, connection, faults)
 
     async def __call__(self, event: dict[str, Any]) -> None:
