@@ -8,8 +8,10 @@ import asyncio
 import base64
 import sys
 import tempfile
+import threading
 import time
 import warnings
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from html import escape
@@ -21,7 +23,7 @@ from .errors import LogDamaged, LogEmpty, NothingToRecover, SaveRefused
 from .frames import AUDIO_FIELDS, Frame
 from .left_behind import PREFIX, left_behind
 from .log_file import LogFile
-from .marks import Derivation, Mark, Turn
+from .marks import Derivation, Mark, Turn, derive
 from .saved_call import Sound, write
 from .turns import TurnEnd
 
@@ -56,6 +58,7 @@ class EventLog(Sequence[Frame]):
         self._grew = grew
         self._frames: list[Frame] = []
         self._derived: Derivation | None = None
+        self._reading = threading.RLock()  # a tool may look at the log from a thread of its own
         self._warned = 0
         self._header: dict[str, Any] = {}
         self.damaged: str | None = None
@@ -85,15 +88,16 @@ class EventLog(Sequence[Frame]):
         """Read what is new in the file. Everything else here does so by itself."""
         if self._file is None:
             return
-        for frame, data in self._file.new():
-            self._frames.append(frame)
-            if self._derived is not None:
-                self._derived.feed(frame, data)
-        self._header = self._file.header or {}
-        if len(self._file.bad) > self._warned:
-            self._warned = len(self._file.bad)
-            self.damaged = self._file.damage()
-            warnings.warn(LogDamaged(str(self.damaged)), stacklevel=_outside())
+        with self._reading:
+            for frame, data in self._file.new():
+                self._frames.append(frame)
+                if self._derived is not None:
+                    self._derived.feed(frame, data)
+            self._header = self._file.header or {}
+            if len(self._file.bad) > self._warned:
+                self._warned = len(self._file.bad)
+                self.damaged = self._file.damage()
+                warnings.warn(LogDamaged(str(self.damaged)), stacklevel=_outside())
 
     @property
     def frames(self) -> list[Frame]:
@@ -145,13 +149,15 @@ class EventLog(Sequence[Frame]):
         """
         self.refresh()
         fits = _fitting(event, channel, dir, conn, label)
-        later = self._frames if after_seq is None else (frame for frame in self._frames if frame.seq > after_seq)
+        first = 0 if after_seq is None else bisect_right(self._frames, after_seq, key=lambda frame: frame.seq)
+        later = self._frames[first:] if first else self._frames
         return self._view([frame for frame in later if fits(frame)])
 
     def _view(self, frames: list[Frame]) -> "EventLog":
         view = EventLog.__new__(EventLog)
         view.folder, view._saved, view._grew = self.folder, self._saved, self._grew
         view._file, view._frames, view._derived, view._warned = None, frames, None, 0
+        view._reading = self._reading
         view._header, view.damaged = self._header, self.damaged
         return view
 
@@ -160,12 +166,11 @@ class EventLog(Sequence[Frame]):
     @property
     def derived(self) -> Derivation:
         """The fold that turns frames into turns and marks, up to the last frame."""
-        self.refresh()
-        if self._derived is None:
-            self._derived = Derivation()
-            for frame in self._frames:
-                self._derived.feed(frame)
-        return self._derived
+        with self._reading:
+            self.refresh()
+            if self._derived is None:
+                self._derived = derive(self._frames)
+            return self._derived
 
     @property
     def turns(self) -> list[Turn]:
