@@ -72,6 +72,8 @@ class Prompt:
     """The id of the realtime session; empty for a request over HTTP."""
     replies: int = 0
     """How many replies the model has already given in this session."""
+    handoff: bool = False
+    """The last message of the user's is what an operator asks about the call before it, and no word of the caller's."""
 
 
 @dataclass(frozen=True, slots=True)
