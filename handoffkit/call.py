@@ -21,6 +21,7 @@ from .errors import (
     NotAVoiceAgent,
     ReplyFailed,
     ReplyTimeout,
+    ToolRaised,
 )
 from .log import EventLog
 from .marks import Derivation, Turn
@@ -101,6 +102,7 @@ class Call:
             CallBusy: The last turn is still being answered.
             ReplyFailed: The turn got no complete answer, and why.
             ReplyTimeout: Nothing arrived for `reply_timeout` seconds.
+            ToolRaised: A tool of the agent's raised an error. The agent has answered, and the call goes on.
             EndpointGone: The endpoint process has ended.
         """
         if not isinstance(text, str) or not text.strip():
@@ -230,6 +232,8 @@ class Call:
         if end["verdict"] == "failed":
             raise ReplyFailed(end["ordinal"], end["reason"])
         await self._session.settle()
+        if (error := self._session.tool_error()) is not None:
+            raise ToolRaised(error) from error
         replies = [turn for turn in self.turns if turn.speaker == "agent" and turn.seq > after]
         return replies[-1] if replies else _nothing_said(end)
 

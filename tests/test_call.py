@@ -24,6 +24,7 @@ from handoffkit.errors import (
     NotConnected,
     ReplyFailed,
     ReplyTimeout,
+    ToolRaised,
     WrongEndpoint,
     WrongModel,
 )
@@ -84,6 +85,27 @@ async def test_deps_and_tools_reach_the_agent(connected: Endpoint) -> None:
     assert reply.text == "It is on its way."
     used = [tool for turn in call.log.turns for tool in turn.tools]
     assert [(tool.name, tool.output) for tool in used] == [("order_status", "shipped")]
+
+
+async def test_a_tool_that_raises_is_reported_and_the_call_goes_on(connected: Endpoint) -> None:
+    calls = [hk.ToolCall("order_status", f'{{"number": {number}}}') for number in (9, 8, 4711)]
+    scripted(calls[0], "Nine failed.", calls[1], "Eight failed.", calls[2], "It is on its way.", "Goodbye.")
+    agent = Agent(instructions="Look orders up.")
+
+    @agent.tool_plain
+    def order_status(number: int) -> str:
+        """Look an order up."""
+        return {4711: "shipped"}[number]
+
+    async with hk.Call(agent, reply_timeout=10) as call:
+        for number in (9, 8):
+            with pytest.raises(ToolRaised, match=rf"raised KeyError\({number}\).*the call goes on") as raised:
+                await call.send(f"Where is order {number}?")
+            assert isinstance(raised.value.__cause__, KeyError)
+        assert (await call.send("Where is order 4711?")).text == "It is on its way."
+        assert (await call.send("Thank you.")).text == "Goodbye."
+    replies = [text for speaker, text in said(call) if speaker == "agent"]
+    assert replies == ["Nine failed.", "Eight failed.", "It is on its way.", "Goodbye."]
 
 
 async def test_a_call_can_be_seeded_with_history(agent: Agent[None, str]) -> None:

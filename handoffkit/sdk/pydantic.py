@@ -1,7 +1,8 @@
 """pydantic-ai's realtime sessions: open one, hold it across cells, send, interrupt, leave.
 
 A session that is entered in one cell and left in another raises, since it keeps context variables; so a task of its
-own enters and leaves it, and cells talk to that task's session.
+own enters and leaves it, and cells talk to that task's session. A second task takes the session's events, since a tool
+that raises ends a session whose events nobody takes.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from typing import Any
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.realtime import RealtimeModel, RealtimeModelSettings, RealtimeSession
+from pydantic_ai.realtime import RealtimeError, RealtimeModel, RealtimeModelSettings, RealtimeSession
 from pydantic_ai.realtime.openai import OpenAIRealtimeModel
 
 from ..connect import Endpoint
@@ -53,6 +54,7 @@ class PydanticSession:
         self._session: RealtimeSession | None = None
         self._owner: asyncio.Task[None] | None = None
         self._leave = asyncio.Event()
+        self._raised: list[Exception] = []
 
     async def open(self) -> None:
         """Open the session; whatever keeps it from opening is raised here."""
@@ -77,6 +79,12 @@ class PydanticSession:
         if not self._live.closed:
             with contextlib.suppress(TimeoutError):  # the wire is the judge; the SDK's own history may come later
                 await asyncio.wait_for(self._live.wait_for_reply(), _SETTLE)
+
+    def tool_error(self) -> Exception | None:
+        """Return what a tool has raised since this was last asked; of several, the first."""
+        raised = self._raised[:]
+        self._raised.clear()
+        return raised[0] if raised else None
 
     async def interrupt(self, played_ms: int | None) -> None:
         """Cancel the reply that is under way; with *played_ms*, cut it to what was heard."""
@@ -103,13 +111,31 @@ class PydanticSession:
         try:
             async with self._realtime.session(**self._options) as session:
                 self._session = session
+                listener = asyncio.create_task(self._listen(session), name="handoffkit events")
                 if not ready.done():
                     ready.set_result(None)
                 await self._leave.wait()
+            await asyncio.wait([listener], timeout=_SETTLE)
         except Exception as error:
             if ready.done():
                 raise
             ready.set_exception(error)
+
+    async def _listen(self, session: RealtimeSession) -> None:
+        """Take the session's events, which the log has as well, and keep what tools raise; then the session goes on."""
+        last: Exception | None = None
+        while not session.closed:
+            try:
+                async for _ in session:
+                    pass
+                return
+            except RealtimeError:
+                return  # the connection is gone, and the wire says how
+            except Exception as error:
+                if error is last:
+                    return  # the same again: the session is at its end
+                last = error
+                self._raised.append(error)
 
 
 def realtime_model(model: RealtimeModel | str, endpoint: Endpoint, label: str) -> RealtimeModel:
