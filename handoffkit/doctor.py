@@ -92,13 +92,23 @@ def _packages() -> Iterator[Finding]:
         return
     yield _python(SpecifierSet(us["Requires-Python"]))
     yield Finding("handoffkit", "ok", us["Version"])
-    for requirement in _requirements("handoffkit", set()):
-        yield _package(requirement)
-        if requirement.extras:
-            try:
-                yield from map(_package, _requirements(requirement.name, requirement.extras, only_extras=True))
-            except metadata.PackageNotFoundError:
-                continue  # said already, by the package's own line
+    yield from map(_package, _all_required())
+
+
+def _all_required() -> list[Requirement]:
+    """Return each required package once, under all the bounds that are set for it."""
+    required: dict[str, Requirement] = {}
+    for ours in _requirements("handoffkit", set()):
+        for each in (ours, *_brought_by_extras(ours)):
+            required.setdefault(each.name, each).specifier &= each.specifier
+    return sorted(required.values(), key=lambda each: each.name)
+
+
+def _brought_by_extras(requirement: Requirement) -> list[Requirement]:
+    try:
+        return list(_requirements(requirement.name, requirement.extras, only_extras=True))
+    except metadata.PackageNotFoundError:
+        return []  # said by the missing package's own line
 
 
 def _python(needed: SpecifierSet) -> Finding:
