@@ -32,12 +32,8 @@ class Answer:
     refusal: str = ""
     """The model's words for not answering."""
     usage: Usage | None = None
-    status: int | None = None
-    """The HTTP status of an error; None for an answer, or where none came."""
     failure: str = ""
     """Why there is no whole answer, in plain words; empty if there is one."""
-    code: str = ""
-    """The service's name for the failure (`rate_limit_exceeded`), where it gives one."""
     start: float = 0.0
     """Seconds since the log began, when the request was sent."""
     end: float = 0.0
@@ -70,7 +66,7 @@ def _asks(frame: Frame) -> bool:
 def _answer(frames: Sequence[Frame]) -> Answer:
     request = next(frame for frame in frames if _asks(frame))
     came = [frame for frame in frames if frame.dir == "server" and frame.event not in ("close", "fault")]
-    asked = {
+    asked: dict[str, Any] = {
         "conn": request.conn,
         "model": _text(request.data.get("model")),
         "start": request.at,
@@ -85,8 +81,8 @@ def _answer(frames: Sequence[Frame]) -> Answer:
 def _whole(frame: Frame) -> dict[str, Any]:
     status, data = int(frame.event), frame.data
     error = data.get("error")
-    if status >= 400 or (isinstance(error, dict) and not data.get("output")):
-        return {"status": status if status >= 400 else None, **_failure(error, f"HTTP {status}")}
+    if status >= 400 or (error and not data.keys() & {"output", "choices"}):
+        return _failure(error, f"HTTP {status}")
     if isinstance(data.get("choices"), list):
         return _chat(data)
     return (
@@ -131,7 +127,7 @@ def _ended(data: dict[str, Any]) -> dict[str, Any]:
             return _failure(data.get("error"), "the response failed")
         case "incomplete":
             reason = _text(_dict(data.get("incomplete_details")).get("reason")) or "no reason given"
-            return {"failure": f"the answer is incomplete ({reason})", "code": reason}
+            return {"failure": f"the answer is incomplete ({reason})"}
     return {}
 
 
@@ -180,7 +176,7 @@ def _add(message: dict[str, Any], delta: dict[str, Any]) -> None:
 
 def _failure(error: Any, what: str) -> dict[str, Any]:
     said = _text(_dict(error).get("message")) or _text(error)
-    return {"failure": f"{what}: {said}" if said else what, "code": _text(_dict(error).get("code"))}
+    return {"failure": f"{what}: {said}" if said else what}
 
 
 def _usage(given: Any, made: Any) -> Usage | None:

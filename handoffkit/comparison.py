@@ -1,5 +1,6 @@
 """`compare`: results of several handoffs side by side, and where they differ."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ class Comparison:
     @property
     def differing(self) -> list[str]:
         """The fields in which the results are not all the same."""
-        return [name for name, values in self.rows.items() if any(value != values[0] for value in values)]
+        return [name for name, values in self.rows.items() if len({_key(value) for value in values}) > 1]
 
     def __str__(self) -> str:
         return str(self._grid())
@@ -46,28 +47,33 @@ class Comparison:
         rows = self.rows
         differing = self.differing
         body = [
-            [name, *(value if value is MISSING else words(value) for value in values), _same(name in differing)]
+            [name, *(value if value is MISSING else words(value) for value in values), self._mark(name in differing)]
             for name, values in rows.items()
         ]
-        return Grid(("Field", *self.names, ""), [*self._asked(), *body, *self._took()], [self._sentence(differing)])
+        return Grid(
+            ("Field", *self.names, "Compared"), [*self._asked(), *body, *self._took()], [self._sentence(differing)]
+        )
+
+    def _mark(self, differs: bool) -> str:
+        return "differs" if differs else "same" if len(self.results) > 1 else ""
 
     def _asked(self) -> list[list[str]]:
         """Return what the handoffs had been asked, as far as it differs."""
         facts = {
             name: [str(getattr(result, name)) for result in self.results] for name in ("model", "prompt", "schema")
         }
-        return [[f"({name})", *values, "asked"] for name, values in facts.items() if len(set(values)) > 1]
+        return [[f"({name})", *values, ""] for name, values in facts.items() if len(set(values)) > 1]
 
     def _took(self) -> list[list[str]]:
         attempts = [str(len(result.attempts)) for result in self.results]
-        return [["(attempts)", *attempts, "took"], ["(tokens)", *(str(r.tokens) for r in self.results), "took"]]
+        return [["(attempts)", *attempts, ""], ["(tokens)", *(str(result.tokens) for result in self.results), ""]]
 
     def _sentence(self, differing: Sequence[str]) -> str:
         if len(self.results) == 1:
             return "One result: nothing to differ from."
         count = len(self.rows)
         if not differing:
-            return f"All {len(self.results)} results are the same in {_fields(count)}."
+            return f"The {len(self.results)} results are the same in {_fields(count)}."
         return f"The results differ in {len(differing)} of {_fields(count)}: {', '.join(differing)}."
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -126,8 +132,9 @@ def _listed(results: Any) -> Iterable[Any]:
     return list(results)
 
 
-def _same(differs: bool) -> str:
-    return "differs" if differs else "same"
+def _key(value: Any) -> str:
+    """Return what a value is compared by: its JSON, where `true` is not 1 and a number not its digits."""
+    return "" if value is MISSING else json.dumps(value)
 
 
 def _fields(count: int) -> str:

@@ -4,6 +4,10 @@ Every class builds its own sentence from the facts that it is given, so the same
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .attempts import Attempt
 
 
 class HandoffkitError(Exception):
@@ -201,7 +205,7 @@ class ExtractionFailed(CallError):
         "Try another prompt or model, a schema that allows what was found, or more retries (`handoff(..., retries=3)`)."
     )
 
-    def __init__(self, attempts: Sequence[object], label: str, wanted: str, detail: str = "") -> None:
+    def __init__(self, attempts: "Sequence[Attempt]", label: str, wanted: str, detail: str = "") -> None:
         self.attempts, self.label = tuple(attempts), label
         tries = f"{len(attempts)} attempt{'' if len(attempts) == 1 else 's'}"
         super().__init__(self._words(f"The agent gave no valid {wanted} in {tries}", detail, self._advice))
@@ -219,7 +223,7 @@ class ServiceFailed(ExtractionFailed):
         status: The HTTP status; None where the connection broke off.
     """
 
-    def __init__(self, attempts: Sequence[object], label: str, status: int | None, detail: str = "") -> None:
+    def __init__(self, attempts: "Sequence[Attempt]", label: str, status: int | None, detail: str = "") -> None:
         self.attempts, self.label, self.status = tuple(attempts), label, status
         said = "" if self.attempts else detail
         if status is None:

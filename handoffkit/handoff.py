@@ -4,12 +4,20 @@ The history is taken from the wire (or is a list of messages), the agent runs wi
 and answered is read from the wire again: every attempt, also those that failed.
 """
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, get_origin
 
 from .attempts import Attempt, attempts
 from .connect import Endpoint, current
-from .errors import EndpointGone, ExtractionFailed, HandoffkitError, NotAnAgent, ServiceFailed, WrongEndpoint
+from .errors import (
+    CallIncomplete,
+    EndpointGone,
+    ExtractionFailed,
+    HandoffkitError,
+    NotAnAgent,
+    ServiceFailed,
+    WrongEndpoint,
+)
+from .log import EventLog
 from .ready import Ready, ready
 from .result import HandoffResult
 
@@ -61,15 +69,33 @@ async def handoff(
     asked = _Asked(agent, model, endpoint)
     if not endpoint.alive:
         raise EndpointGone
-    conversation = await ready(source, patience)
+    try:
+        conversation = await ready(source, patience)
+    except CallIncomplete:
+        await _answers(endpoint)  # that it is gone matters more: it says how to go on
+        raise
     label = "/".join(filter(None, (conversation.call, endpoint.next_label("handoff"))))
-    log, prompt = endpoint.log(), prompt or PROMPT
+    log, prompt = _log(conversation, endpoint), prompt or PROMPT
     options = {"deps": deps, "model_settings": model_settings, "usage_limits": usage_limits, "retries": retries}
     run = await asked.run(prompt, conversation, label, options)
     found = attempts(log.filter(label=label), run.verdicts, run.output_tools)
     if run.result is None or not (found and found[-1].ok):
         await _fail(run, found, label, asked.wanted, endpoint)
-    return _result(asked, prompt, conversation, label, run, found, log.folder, endpoint.mode == "simulated")
+    facts = {"label": label, "prompt": prompt, "simulated": endpoint.mode == "simulated"}
+    return _result(asked, run, found, facts | {"seconds": _seconds(conversation, log, found[-1])})
+
+
+def _log(conversation: Ready, endpoint: Endpoint) -> EventLog:
+    """Return the log in which the requests will stand; it is read once where the call stands in it, too."""
+    same = conversation.call and conversation.log is not None and conversation.log.folder == endpoint.folder
+    return conversation.log if same and conversation.log is not None else endpoint.log()
+
+
+def _seconds(conversation: Ready, log: EventLog, last: Attempt) -> float | None:
+    """Return the seconds from the caller's last word to the result, where one clock tells both."""
+    if conversation.last_word is None or conversation.log is None or conversation.log.folder != log.folder:
+        return None
+    return max(0.0, last.at - conversation.last_word)
 
 
 class _Asked:
@@ -100,9 +126,16 @@ class _Asked:
 
     def _checked(self, model: Any) -> Any:
         """Return *model* as an object if every address that it may talk to is the endpoint's."""
+        from pydantic_ai.exceptions import UserError
+
         from .sdk.extraction import addresses
 
-        found, urls = addresses(model)
+        try:
+            found, urls = addresses(model)
+        except (ImportError, UserError) as error:
+            if not isinstance(model, str) or model.startswith("openai"):
+                raise
+            raise WrongEndpoint(f"The model of the agent ({_named(model)})", None, self._here) from error
         for url in urls:
             if (url or "").rstrip("/") != self._here:
                 raise WrongEndpoint(f"The model of the agent ({_named(model)})", url, self._here)
@@ -124,32 +157,28 @@ def type_name(wanted: Any) -> str:
     return str(name or wanted)
 
 
-def _result(
-    asked: _Asked,
-    prompt: str,
-    conversation: Ready,
-    label: str,
-    run: "Run",
-    found: list[Attempt],
-    folder: Path,
-    simulated: bool,
-) -> HandoffResult:
+def _result(asked: _Asked, run: "Run", found: list[Attempt], facts: dict[str, Any]) -> HandoffResult:
     assert run.result is not None
-    last = conversation.last_word if conversation.folder == folder else None
     return HandoffResult(
         output=run.result.output,
         attempts=tuple(found),
         usage=run.result.usage,
         cost=run.cost,
-        seconds=None if last is None else max(0.0, found[-1].at - last),
-        label=label,
         agent=asked.agent.name or "",
         model=asked.model.model_name,
         schema=asked.wanted,
-        prompt=prompt,
         messages=tuple(run.messages),
-        simulated=simulated,
+        **facts,
     )
+
+
+async def _answers(endpoint: Endpoint) -> None:
+    """Make sure that the endpoint is there: a process that was killed a moment ago may still count as alive.
+
+    Raises:
+        EndpointGone: It does not answer.
+    """
+    await endpoint.ask("grew", endpoint.folder, seq=-1, timeout=0)
 
 
 async def _fail(run: "Run", found: list[Attempt], label: str, wanted: str, endpoint: Endpoint) -> NoReturn:
@@ -158,7 +187,7 @@ async def _fail(run: "Run", found: list[Attempt], label: str, wanted: str, endpo
 
     error = run.error
     if isinstance(error, ModelAPIError):
-        await endpoint.ask("grew", endpoint.folder, seq=-1, timeout=0)  # raises EndpointGone if nobody is there
+        await _answers(endpoint)
         raise ServiceFailed(found, label, getattr(error, "status_code", None), error.message) from error
     if isinstance(error, UnexpectedModelBehavior):
         raise ExtractionFailed(found, label, wanted, error.message) from error

@@ -5,6 +5,7 @@ When a reply is complete is the tracker's judgement (`turns.py`); here a call is
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from .conversation import Turn
 from .turns import TurnEnd
@@ -91,7 +92,11 @@ def _callers(said: Iterable[Turn]) -> list[Turn]:
 
 
 def _words(end: TurnEnd, said: Iterable[Turn]) -> str:
-    return " ".join(turn.text for turn in _callers(said) if _belongs(turn, end))
+    """Return the words of one turn; those that a new connection was given and that were then sent again, once."""
+    mine = [turn.text for turn in _callers(said) if _belongs(turn, end)]
+    return " ".join(
+        text for text, follows in zip_longest(mine, mine[1:]) if follows is None or _key(text) != _key(follows)
+    )
 
 
 def _belongs(turn: Turn, end: TurnEnd) -> bool:
@@ -116,7 +121,7 @@ def _once(said: Sequence[Turn]) -> tuple[Turn, ...]:
     """
     replayed = max((n for n in range(1, len(said)) if said[n].seeded and said[n].conn != said[n - 1].conn), default=0)
     kept = [turn for turn in said[replayed:] if turn.speaker != "operator"]
-    return tuple(turn for turn, follows in zip(kept, [*kept[1:], None], strict=True) if not _same(turn, follows))
+    return tuple(turn for turn, follows in zip_longest(kept, kept[1:]) if not _same(turn, follows))
 
 
 def _same(turn: Turn, follows: Turn | None) -> bool:

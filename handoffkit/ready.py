@@ -10,7 +10,6 @@ import warnings
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .call import Call
@@ -35,7 +34,7 @@ class Ready:
     messages: "Sequence[ModelMessage]"
     last_word: float | None = None
     """Seconds since the log began, when the caller had said everything; None for a list of messages."""
-    folder: Path | None = None
+    log: EventLog | None = None
     """The log in which this time counts."""
     call: str = ""
     """The label of the `Call` that is handed off, else empty."""
@@ -55,8 +54,7 @@ async def ready(source: Any, patience: float) -> Ready:
         NotAConversation: *source* is something else.
     """
     if isinstance(source, Call):
-        log = source._endpoint.log(source._folder)
-        return await _Watch(log, patience, source.label).ready()
+        return await _Watch(source._wire.log, patience, source.label).ready()
     if isinstance(source, EventLog):
         return await _Watch(source, patience).ready()
     return _of_messages(source)
@@ -83,7 +81,7 @@ class _Watch:
         if lost:
             warnings.warn(InaudibleTurns(len(lost)), stacklevel=4)
         last = max((turn.end for turn in callers if not turn.seeded), default=None)
-        return Ready(messages(state.turns), last, self._log.folder, self._call)
+        return Ready(messages(state.turns), last, self._log, self._call)
 
     def _check_one_call(self) -> None:
         calls = dict.fromkeys(turn.label or turn.conn for turn in self._log.turns)

@@ -75,9 +75,11 @@ def cell(value: Any) -> str:
     """Return *value* for a cell of a CSV file.
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front: it comes from a model, and behind
-    that from a caller. Numbers stay numbers, also negative ones.
+    that from a caller. Numbers stay numbers, also negative ones. All line ends become `\\n`.
     """
     if value is None:
         return ""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"'{text}" if isinstance(value, str) and text.lstrip(" ").startswith(_RISKY) else text
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    risky = value.lstrip(" ").startswith(_RISKY)
+    return ("'" * risky + value).replace("\r\n", "\n").replace("\r", "\n")

@@ -49,9 +49,13 @@ class Grid:
 def _widths(cells: Sequence[Sequence[str]]) -> list[int]:
     """Return how wide each column may be: as its longest line, less where the whole would be too wide."""
     natural = [max(_width(line) for cell in column for line in cell.split("\n")) for column in zip(*cells, strict=True)]
-    fixed, free = natural[0], natural[1:]
-    each = max(_NARROWEST, (WIDTH - min(fixed, WIDTH // 3)) // max(1, len(free)) - 2)
-    return [min(fixed, WIDTH // 3), *(min(width, each) for width in free)]
+    room, share = WIDTH - 2 * (len(natural) - 1), {}
+    for left, column in zip(
+        range(len(natural), 0, -1), sorted(range(len(natural)), key=natural.__getitem__), strict=True
+    ):
+        share[column] = min(natural[column], max(_NARROWEST, room // left))
+        room -= share[column]
+    return [share[column] for column in range(len(natural))]
 
 
 def _wrapped(cell: str, width: int) -> list[str]:
