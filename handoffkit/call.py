@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from .call_log import CallLog
 from .connect import Endpoint, current
 from .errors import (
     CallBusy,
@@ -24,7 +25,8 @@ from .errors import (
     ToolRaised,
 )
 from .log import EventLog
-from .marks import Derivation, Turn
+from .marks import Turn
+from .turns import TurnEnd
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from .views import Timeline, Transcript
 
 _CANCEL = 10.0  # seconds in which a cancelled reply ends on the wire
+_SHORT = 1.0  # seconds that a reply takes at most if it is waited for without asking the endpoint
 
 
 class Call:
@@ -66,8 +69,8 @@ class Call:
         self.speak_first, self.reply_timeout = speak_first, reply_timeout
         self._endpoint: Endpoint = current()
         self._folder = self._endpoint.folder
-        self._reader, self._derived, self._read = EventLog(self._folder), Derivation(), 0
         self.label = self._endpoint.next_label("call")
+        self._wire = CallLog(self._endpoint.log(), self.label)
         self._session = _session(agent, {"model": model, **options}, self._endpoint, self.label)
         self._started, self._over = False, ""
         self._busy = False
@@ -118,10 +121,10 @@ class Call:
                 0 leaves it marked as unheard. It is never counted beyond what has arrived.
         """
         self._check()
-        state = await self._ask("state")
-        if state["outstanding"]:
+        before = self._wire.seq
+        if self._wire.outstanding:
             await self._session.interrupt(self._heard(played_ms))
-            await self._ask("wait", after=state["seq"], idle=_CANCEL)
+            await self._ask("wait", after=before, idle=_CANCEL)
 
     async def hang_up(self) -> None:
         """End the call; called again, it does nothing. What was said stays readable, and can be handed off."""
@@ -148,16 +151,12 @@ class Call:
     @property
     def log(self) -> EventLog:
         """What has passed so far in this call and in its handoffs."""
-        return self._reader.filter(label=[self.label, f"{self.label}/*"])
+        return self._wire.frames
 
     @property
     def turns(self) -> list[Turn]:
         """Who has said what so far, in the order of the conversation."""
-        for frame in self._reader[self._read :]:
-            self._read += 1
-            if frame.label == self.label:
-                self._derived.feed(frame)
-        return list(self._derived.turns)
+        return self._wire.turns
 
     @property
     def transcript(self) -> "Transcript":
@@ -187,6 +186,8 @@ class Call:
             raise CallOver(self._over)
         if not self._started:
             raise CallNotStarted
+        if not self._endpoint.alive:
+            raise EndpointGone
 
     async def _turn(self, act: Callable[[], Awaitable[None]]) -> Turn:
         """Have *act* cause a reply, and wait for its end on the wire."""
@@ -209,13 +210,12 @@ class Call:
         if self._stopping:
             await asyncio.wait([self._stopping], timeout=_CANCEL)
             self._stopping = None
-        state = await self._ask("state")
-        if state["closed"]:
-            self._over = f"the connection was closed: {state['closed']}"
+        if closed := self._wire.closed:
+            self._over = closed
             raise CallOver(self._over)
-        if state["outstanding"]:
+        if self._wire.outstanding:
             raise CallBusy
-        return int(state["seq"])
+        return self._wire.seq
 
     async def _do(self, act: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -226,16 +226,25 @@ class Call:
             raise
 
     async def _reply(self, after: int) -> Turn:
-        state = await self._ask("wait", after=after, idle=self.reply_timeout)
-        if (end := state["end"]) is None:
-            raise ReplyTimeout(self.reply_timeout, state["outstanding"] or "no reply was asked for")
-        if end["verdict"] == "failed":
-            raise ReplyFailed(end["ordinal"], end["reason"])
-        await self._session.settle()
+        end = await self._end(after)
+        if end.verdict == "failed":
+            raise ReplyFailed(end.ordinal, end.reason)
         if (error := self._session.tool_error()) is not None:
             raise ToolRaised(error) from error
         replies = [turn for turn in self.turns if turn.speaker == "agent" and turn.seq > after]
         return replies[-1] if replies else _nothing_said(end)
+
+    async def _end(self, after: int) -> TurnEnd:
+        """Wait for the end of the turn. The wire is its judge; a short reply's the SDK has seen first, at no cost."""
+        await self._session.settle(min(_SHORT, self.reply_timeout))
+        if end := self._wire.end_after(after):
+            return end
+        await self._ask("wait", after=after, idle=self.reply_timeout)
+        if (end := self._wire.end_after(after)) is None:
+            raise ReplyTimeout(self.reply_timeout, self._wire.outstanding or "no reply was asked for")
+        if end.verdict != "failed":
+            await self._session.settle()
+        return end
 
     async def _stop(self) -> None:
         with contextlib.suppress(Exception):
@@ -263,6 +272,6 @@ def _session(agent: Any, options: dict[str, Any], endpoint: Endpoint, label: str
     return PydanticSession(agent, Options(**options), endpoint, label)
 
 
-def _nothing_said(end: dict[str, Any]) -> Turn:
+def _nothing_said(end: TurnEnd) -> Turn:
     """Return the reply of an agent that ended its turn without a word."""
-    return Turn(end["conn"], "agent", "", end["at"], end["at"], end["end_seq"], "")
+    return Turn(end.conn, "agent", "", end.at, end.at, end.end_seq, "")

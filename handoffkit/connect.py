@@ -48,6 +48,7 @@ class Endpoint:
         self._owner = os.getpid()
         self._labels: Counter[str] = Counter()
         self._logs: WeakValueDictionary[Path, EventLog] = WeakValueDictionary()
+        self._newest: EventLog | None = None
         self._replies: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._process: subprocess.Popen[str] | None = None
 
@@ -151,6 +152,8 @@ class Endpoint:
 
         if (log := self._logs.get(written)) is None:
             log = self._logs[written] = EventLog(written, grew=grew)
+        if written == self.folder:
+            self._newest = log  # it stays until the next one, also when nobody looks at it for a while
         return log
 
     def _read(self, answer: bytes) -> dict[str, Any]:

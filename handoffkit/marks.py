@@ -233,6 +233,8 @@ class Derivation:
         self.marks: list[Mark] = []
         """In the order in which things happened."""
         self.conversations: dict[str, Conversation] = {}
+        self.closed: dict[str, str] = {}
+        """By connection that is closed: who ended it and how, in plain words."""
         self._interrupted: dict[Item, int] = {}
         self._takeovers: dict[str, bool] = {}
         self._exchanges: dict[str, tuple[str, int, float]] = {}
@@ -273,6 +275,7 @@ class Derivation:
         if frame.event == "close":
             clean = hung_up(data)
             how = "the client hung up" if clean else closed_how(data)
+            self.closed[frame.conn] = how
             self.marks.append(CallEnded(frame.at, frame.conn, how, clean))
 
     def _happened(self, conversation: Conversation, news: News) -> None:

@@ -294,7 +294,7 @@ async def test_a_call_that_was_cut_off_says_so_at_the_next_turn(agent: Agent[Non
         await call.send(FIRST)
         with pytest.raises(ReplyFailed):
             await call.send(SECOND)
-        with pytest.raises(CallOver, match=r"connection was closed.*message_history"):
+        with pytest.raises(CallOver, match=r"closed the connection.*message_history"):
             await call.send(SECOND)
 
 

@@ -74,11 +74,12 @@ class PydanticSession:
         """Ask the agent to speak without a turn of the caller's."""
         await self._live.create_response()
 
-    async def settle(self) -> None:
-        """Wait, bounded, until the SDK has filed the reply that has ended on the wire."""
+    async def settle(self, seconds: float = _SETTLE) -> None:
+        """Wait until the SDK has filed the reply that it waits for, *seconds* at most."""
         if not self._live.closed:
             with contextlib.suppress(TimeoutError):  # the wire is the judge; the SDK's own history may come later
-                await asyncio.wait_for(self._live.wait_for_reply(), _SETTLE)
+                async with asyncio.timeout(seconds):
+                    await self._live.wait_for_reply()
 
     def tool_error(self) -> Exception | None:
         """Return what a tool has raised since this was last asked; of several, the first."""
