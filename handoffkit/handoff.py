@@ -75,20 +75,15 @@ async def handoff(
         await _answers(endpoint)  # that it is gone matters more: it says how to go on
         raise
     label = "/".join(filter(None, (conversation.call, endpoint.next_label("handoff"))))
-    log, prompt = _log(conversation, endpoint), prompt or PROMPT
+    log, prompt = endpoint.log(), prompt or PROMPT
+    before = log[-1].seq if log else 0
     options = {"deps": deps, "model_settings": model_settings, "usage_limits": usage_limits, "retries": retries}
     run = await asked.run(prompt, conversation, label, options)
-    found = attempts(log.filter(label=label), run.verdicts, run.output_tools)
+    found = attempts(log.filter(label=label, after_seq=before), run.verdicts, run.output_tools)
     if run.result is None or not (found and found[-1].ok):
         await _fail(run, found, label, asked.wanted, endpoint)
     facts = {"label": label, "prompt": prompt, "simulated": endpoint.mode == "simulated"}
     return _result(asked, run, found, facts | {"seconds": _seconds(conversation, log, found[-1])})
-
-
-def _log(conversation: Ready, endpoint: Endpoint) -> EventLog:
-    """Return the log in which the requests will stand; it is read once where the call stands in it, too."""
-    same = conversation.call and conversation.log is not None and conversation.log.folder == endpoint.folder
-    return conversation.log if same and conversation.log is not None else endpoint.log()
 
 
 def _seconds(conversation: Ready, log: EventLog, last: Attempt) -> float | None:
