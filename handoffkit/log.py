@@ -363,6 +363,8 @@ def _fitting(event: Pattern, channel: Pattern, dir: Pattern, conn: Pattern, labe
 def _matching(pattern: str | Iterable[str]) -> Callable[[object], bool]:
     """Return the question whether a word fits; each word is compared once, as a log has few different ones."""
     patterns = [pattern] if isinstance(pattern, str) else list(pattern)
+    if not any(sign in one for one in patterns for sign in "*?["):
+        return frozenset(patterns).__contains__  # plain words: no need to make a regular expression of each
     known: dict[object, bool] = {None: False}
 
     def matches(word: object) -> bool:
