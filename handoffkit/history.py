@@ -5,6 +5,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from pydantic_ai.messages import (
     INTERRUPTED_TOOL_RETURN_CONTENT,
@@ -50,7 +51,7 @@ def _request(turn: Turn) -> ModelMessage:
 
 
 def _reply(turn: Turn) -> Iterator[ModelMessage]:
-    first = [tool for tool in turn.tools if _precedes(tool, turn)]
+    first = list(takewhile(lambda tool: _precedes(tool, turn), turn.tools))
     then = turn.tools[len(first) :]
     for group in _together(first):
         yield from _uses(ModelResponse(parts=[]), group)

@@ -1,6 +1,5 @@
 """One run of a pydantic-ai agent on a history: labelled on the wire, and read afterwards, however it ended."""
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -29,7 +28,7 @@ class Labelled(AbstractCapability[Any]):
     """Refuses a model that is asked elsewhere; the run may choose another than the agent's."""
     output_tools: set[str] = field(default_factory=set)
 
-    async def prepare_model_request(
+    async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Add the header last, so that those of the agent, the model and the call stay beside it."""
@@ -37,7 +36,8 @@ class Labelled(AbstractCapability[Any]):
         settings = request_context.model_settings or {}
         headers = {**settings.get("extra_headers", {}), HEADER: self.label}
         self.output_tools |= {tool.name for tool in request_context.model_request_parameters.output_tools}
-        return dataclasses.replace(request_context, model_settings={**settings, "extra_headers": headers})
+        request_context.model_settings = {**settings, "extra_headers": headers}
+        return request_context
 
 
 @dataclass(frozen=True)
