@@ -3,7 +3,7 @@
 A notebook needs this one import. Neither SDK is loaded by it: that happens when a call or a handoff needs one.
 """
 
-from . import errors
+from . import checks, errors
 from .call import Call
 from .comparison import compare
 from .connect import connect, disconnect, log
@@ -21,6 +21,7 @@ __all__ = [
     "ScriptedModel",
     "TextModel",
     "ToolCall",
+    "checks",
     "compare",
     "connect",
     "disconnect",

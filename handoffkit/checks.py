@@ -1,0 +1,233 @@
+"""What the check cells of the notebooks call: has the exercise been done, and if not, what is missing?
+
+A check looks at how a thing is built, never at a model's exact words, so that it holds for every model and every
+learner's story. It raises nothing: whatever it is given, it answers with a `Check`, which shows as one sentence.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec
+
+from .call import Call
+from .errors import HandoffkitError
+from .judge import State, examine
+from .log import EventLog
+from .marks import Extraction
+from .result import HandoffResult
+
+__all__ = ["Check", "call", "frames", "result", "sent", "tool"]
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Check:
+    """What a check has found; true if the exercise is done."""
+
+    ok: bool
+    words: str
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        return f"✓ {self.words}" if self.ok else f"Not yet: {self.words}"
+
+    __repr__ = __str__
+
+
+class _NotYet(Exception):
+    """Something is missing: what, and why it counts as missing."""
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(f"{what}, because {why}.")
+
+
+def _check(look: Callable[P, str]) -> Callable[P, Check]:
+    """Turn a function that returns its praise, or raises `_NotYet`, into one that returns a `Check`."""
+
+    @wraps(look)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> Check:
+        try:
+            return Check(True, look(*args, **kwargs))
+        except _NotYet as error:
+            return Check(False, str(error))
+        except HandoffkitError as error:
+            return Check(False, f"this cannot be looked at, because of an error. {error}")
+
+    return checked
+
+
+@_check
+def call(found: Any, *, turns: int = 1, handed_off: bool = False) -> str:
+    """Check that *found*, a call or its log, holds enough turns with their answers.
+
+    Args:
+        found: The `hk.Call`, or a log such as `hk.load` gives.
+        turns: How many turns of the caller's are asked for.
+        handed_off: Whether the call must have been handed off with success as well.
+    """
+    log = _log(found)
+    count = len(_callers(_whole(log)))
+    if count < turns:
+        raise _NotYet("the call is too short", f"it has {_count(count, 'turn')} of the caller's, and {turns} are asked")
+    answered = f"The call has {_count(count, 'turn')} of the caller's, and each got its answer."
+    if not handed_off:
+        return answered
+    if not any(isinstance(mark, Extraction) and mark.status == "ok" for mark in log.marks):
+        raise _NotYet(
+            "the call has no result", "no handoff of it was answered; `await my_call.handoff(...)` asks for one"
+        )
+    return f"{answered} It was handed off, too."
+
+
+@_check
+def result(
+    found: Any, *, other_than: type | None = None, adds_to: type | None = None, rejected: str | None = None
+) -> str:
+    """Check that *found* is the result of a handoff.
+
+    Args:
+        found: What `await call.handoff(...)` returned.
+        other_than: A type that the output must not have: the exercise asks for another one.
+        adds_to: A type whose fields the output must have, and at least one more.
+        rejected: A field that an attempt must have been rejected for, before one was accepted.
+    """
+    handed = _given(found, HandoffResult, "the result of a handoff", "`await call.handoff(...)`")
+    if other_than is not None and type(handed.output) is other_than:
+        raise _NotYet("there is no schema of your own", f"the output is {_a(other_than.__name__)} again")
+    more = "" if adds_to is None else _added(handed, adds_to)
+    attempts = f"after {_count(len(handed.attempts), 'attempt')}"
+    if rejected is not None:
+        wrong = [error.field for attempt in handed.attempts for error in attempt.errors]
+        if rejected not in wrong:
+            found_wrong = (
+                f"only {', '.join(f'`{name}`' for name in dict.fromkeys(wrong))} was"
+                if wrong
+                else "every attempt was accepted"
+            )
+            raise _NotYet(f"no attempt was rejected for `{rejected}`", found_wrong)
+        attempts += f", one of them rejected for `{rejected}`"
+    return f"The handoff gave {_a(type(handed.output).__name__)}{more}, {attempts}."
+
+
+@_check
+def frames(found: Any, log: EventLog, **wanted: Any) -> str:
+    """Check that *found* holds the frames that `log.filter(**wanted)` holds, and no others."""
+    held = {frame.seq for frame in _given(found, EventLog, "part of the log", "`log.filter(...)`")}
+    asked = {frame.seq for frame in log.filter(**wanted)}
+    if extra := sorted(held - asked):
+        raise _NotYet(
+            "there is too much in it",
+            f"frame {extra[0]} ({log.filter(after_seq=extra[0] - 1)[0].event}) is none of these",
+        )
+    if missing := sorted(asked - held):
+        raise _NotYet("something is left out", f"frame {missing[0]} belongs to it, too")
+    return f"These are the {_count(len(held), 'frame')} that were asked for, and no others."
+
+
+@_check
+def sent(found: Any, path: str, value: Any) -> str:
+    """Check that the client sent *value* in a call.
+
+    Args:
+        found: The `hk.Call`, or a log.
+        path: Where in the JSON of an event the value stands, with dots: `session.audio.output.voice`.
+        value: What has to stand there.
+    """
+    log = _log(found)
+    values = [each for frame in log.filter(dir="client") if (each := _at(frame.data, path.split("."))) is not None]
+    if value in values:
+        return f"The client sent {value!r} as `{path}`."
+    why = f"it was {values[-1]!r}" if values else f"no event of the client's has `{path}`"
+    raise _NotYet(f"{value!r} was not sent as `{path}`", why)
+
+
+@_check
+def tool(found: Any, name: str | None = None, *, other_than: Iterable[str] = (), turn: int | None = None) -> str:
+    """Check that the agent called a tool in a call, and that the tool returned.
+
+    Args:
+        found: The `hk.Call`, or a log.
+        name: The tool; any one by default.
+        other_than: Tools that do not count: the exercise asks for another one.
+        turn: The turn of the caller's, 1, 2, …, that the tool was called for; any one by default.
+    """
+    used = _used(_whole(_log(found)))
+    fitting = [(number, use) for number, use in used if use.name not in set(other_than) and name in (None, use.name)]
+    wanted = f"`{name}`" if name else "another tool" if other_than else "a tool"
+    if not fitting:
+        called = ", ".join(dict.fromkeys(f"`{use.name}`" for _, use in used))
+        raise _NotYet(
+            f"{wanted} was not called", f"the agent called only {called}" if called else "the agent called no tool"
+        )
+    if turn is not None and all(number != turn for number, _ in fitting):
+        raise _NotYet(f"{wanted} was not called for turn {turn}", f"it was called for turn {fitting[0][0]}")
+    number, use = next(each for each in fitting if turn in (None, each[0]))
+    if use.output is None:
+        raise _NotYet(f"`{use.name}` has not returned", "no output of it came")
+    return f"The agent called `{use.name}` for turn {number} of the caller's and got its output."
+
+
+def _given(found: Any, kind: type[Any] | tuple[type[Any], ...], what: str, how: str) -> Any:
+    """Return *found* if it is of its kind; else say what stands there instead."""
+    if isinstance(found, kind):
+        return found
+    missing = f"{what} is missing"
+    if found is ...:
+        raise _NotYet(missing, "the exercise cell still says `...`")
+    if inspect.isawaitable(found):
+        raise _NotYet(missing, "the word `await` is missing in front of what gives it")
+    raise _NotYet(missing, f"this is {_a(type(found).__name__)}; {how} gives one")
+
+
+def _log(found: Any) -> EventLog:
+    given = _given(found, (Call, EventLog), "the call", "`hk.Call(agent)`")
+    return given.log if isinstance(given, Call) else given
+
+
+def _whole(log: EventLog) -> State:
+    state = examine(log.turns, log.ends, log.open_turns.values())
+    if state.failed:
+        raise _NotYet(f"turn {state.failed.number} has no complete answer", state.failed.reason)
+    if state.waiting:
+        raise _NotYet("the last turn has no complete answer yet", state.waiting)
+    return state
+
+
+def _callers(state: State) -> list[Any]:
+    return [turn for turn in state.turns if turn.speaker == "caller" and not turn.seeded]
+
+
+def _used(state: State) -> list[tuple[int, Any]]:
+    """Return every use of a tool, with the number of the caller's turn that it was for."""
+    number, used = 0, []
+    for turn in state.turns:
+        number += turn.speaker == "caller" and not turn.seeded
+        used += [(number, use) for use in turn.tools]
+    return used
+
+
+def _added(handed: HandoffResult, base: type) -> str:
+    wanted = set(getattr(base, "model_fields", {}))
+    if missing := sorted(wanted - handed.fields.keys()):
+        raise _NotYet(f"the field `{missing[0]}` is missing", f"the output must keep those of {base.__name__}")
+    if not (more := [name for name in handed.fields if name not in wanted]):
+        raise _NotYet("there is no field of your own", f"the output has only those of {base.__name__}")
+    return f" with {', '.join(f'`{name}`' for name in more)} beside the fields of {base.__name__}"
+
+
+def _at(data: Any, path: list[str]) -> Any:
+    for step in path:
+        data = data.get(step) if isinstance(data, dict) else None
+    return data
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _a(name: str) -> str:
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

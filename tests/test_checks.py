@@ -1,0 +1,132 @@
+"""The check cells' helper: content with what is done, precise about what is missing, never an error."""
+
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel
+from pydantic_ai import Agent
+
+import handoffkit as hk
+from handoffkit import checks
+from handoffkit.connect import Endpoint
+
+FIRST, SECOND = "My laptop does not charge.", "Another outlet changed nothing."
+
+
+class Ticket(BaseModel):
+    summary: str
+    priority: Literal["low", "high"]
+
+
+class More(Ticket):
+    device: str
+
+
+GOOD, BAD = {"summary": "Dead.", "priority": "high"}, {"summary": "Dead.", "priority": "urgent"}
+
+
+async def held(*turns: str, lines: tuple[Any, ...] = ("Yes?", "I see."), **options: Any) -> hk.Call:
+    """Return a call that is over, with a script behind it."""
+    hk.connect(model=hk.ScriptedModel(lines, [BAD, GOOD, {**GOOD, "device": "laptop"}]), **options)
+    agent = Agent(instructions="Support.")
+
+    @agent.tool_plain
+    def look_up(number: int) -> str:
+        """Look an order up."""
+        return "packed"
+
+    async with hk.Call(agent) as call:
+        for words in turns:
+            await call.send(words)
+    return call
+
+
+NO_CHECK_RAISES = [checks.call, checks.result, checks.tool, lambda found: checks.sent(found, "a.b", 1)]
+
+
+@pytest.mark.parametrize("check", NO_CHECK_RAISES)
+@pytest.mark.parametrize("found", [..., None, "a call", 7, int], ids=str)
+def test_whatever_is_given_gets_a_sentence(check: Any, found: Any, connected: Endpoint) -> None:
+    verdict = check(found)
+    assert not verdict
+    assert str(verdict).startswith("Not yet: ")
+    assert ", because " in str(verdict)
+    assert repr(verdict) == str(verdict)
+
+
+def test_the_dots_of_the_exercise_are_known() -> None:
+    expected = "Not yet: the call is missing, because the exercise cell still says `...`."
+    assert str(checks.call(...)) == expected
+
+
+async def test_a_forgotten_await_is_named(connected: Endpoint) -> None:
+    async def handoff() -> None: ...
+
+    forgotten = handoff()
+    assert "because the word `await` is missing" in str(checks.result(forgotten))
+    await forgotten
+
+
+async def test_a_whole_call_is_enough() -> None:
+    call = await held(FIRST, SECOND)
+    assert str(checks.call(call, turns=2)) == "✓ The call has 2 turns of the caller's, and each got its answer."
+    assert checks.call(call.log, turns=2)
+    short = str(checks.call(call, turns=3))
+    assert short == "Not yet: the call is too short, because it has 2 turns of the caller's, and 3 are asked."
+
+
+async def test_a_call_that_broke_is_not() -> None:
+    with pytest.raises(hk.errors.ReplyFailed):
+        await held(FIRST, faults=[hk.Fault("response.done", "abort")])
+    verdict = str(checks.call(hk.log()))
+    assert verdict.startswith("Not yet: turn 1 has no complete answer, because the connection dropped")
+
+
+async def test_a_call_that_has_to_be_handed_off_as_well() -> None:
+    call = await held(FIRST)
+    assert "no handoff of it was answered" in str(checks.call(call, handed_off=True))
+    await call.handoff(Agent("openai:gpt-5.2", output_type=Ticket))
+    assert str(checks.call(call, handed_off=True)).endswith("It was handed off, too.")
+
+
+async def test_a_result_its_schema_and_its_attempts() -> None:
+    call = await held(FIRST)
+    ticket = await call.handoff(Agent("openai:gpt-5.2", output_type=Ticket))
+    more = await call.handoff(Agent("openai:gpt-5.2", output_type=More))
+    mended = "✓ The handoff gave a Ticket, after 2 attempts, one of them rejected for `priority`."
+    assert str(checks.result(ticket, rejected="priority")) == mended
+    assert "only `priority` was" in str(checks.result(ticket, rejected="summary"))
+    assert "every attempt was accepted" in str(checks.result(more, rejected="summary"))
+    assert "the output is a Ticket again" in str(checks.result(ticket, other_than=Ticket))
+    assert checks.result(more, other_than=Ticket)
+    assert str(checks.result(more, adds_to=Ticket)).startswith(
+        "✓ The handoff gave a More with `device` beside the fields of Ticket"
+    )
+    assert "the output has only those of Ticket" in str(checks.result(ticket, adds_to=Ticket))
+    assert "the field `device` is missing" in str(checks.result(ticket, adds_to=More))
+
+
+async def test_frames_are_those_that_were_asked_for() -> None:
+    log = (await held(FIRST)).log
+    mine = log.filter(dir="client")
+    assert checks.frames(mine, log, dir="client")
+    assert "is none of these" in str(checks.frames(log, log, dir="client"))
+    assert "belongs to it, too" in str(checks.frames(mine.filter("session.*"), log, dir="client"))
+    assert "because this is a list" in str(checks.frames(list(mine), log, dir="client"))
+
+
+async def test_what_the_client_sent() -> None:
+    call = await held(FIRST)
+    assert checks.sent(call, "session.instructions", "Support.")
+    assert "because it was 'Support.'" in str(checks.sent(call, "session.instructions", "Sales."))
+    assert "no event of the client's has `session.speed`" in str(checks.sent(call, "session.speed", 2))
+
+
+async def test_a_tool_and_the_turn_that_it_was_called_for() -> None:
+    call = await held(FIRST, SECOND, lines=("Which order?", hk.ToolCall("look_up", '{"number": 7}'), "Packed."))
+    assert checks.tool(call)
+    assert str(checks.tool(call, "look_up", turn=2)).startswith("✓ The agent called `look_up` for turn 2")
+    assert "because it was called for turn 2" in str(checks.tool(call, "look_up", turn=1))
+    assert "because the agent called only `look_up`" in str(checks.tool(call, "cancel"))
+    assert "another tool was not called" in str(checks.tool(call, other_than=["look_up"]))
+    assert "the agent called no tool" in str(checks.tool(await held(FIRST)))
