@@ -6,7 +6,7 @@ returned gives facts; what an operator asks of a text agent ("Create the ticket 
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -52,7 +52,8 @@ class Conversation:
         turns, requests = list(_spoken(prompt.history)), []
         if not prompt.spoken:
             later = [turn for turn in turns if turn.role == "user"][1:]
-            asked = [turn for turn in later if is_request(turn.text) or (prompt.handoff and turn is later[-1])]
+            operator = _operators(later) if prompt.handoff else None
+            asked = [turn for turn in later if turn is operator or is_request(turn.text)]
             requests = [turn.text for turn in asked]
             turns = [part for turn in turns if not any(turn is other for other in asked) for part in _split(turn)]
             turns = _without_leading_request(turns)
@@ -99,6 +100,18 @@ class Conversation:
         ]
 
 
+def _operators(turns: Sequence[Message]) -> Message | None:
+    """Return the request of a handoff: the last of these turns that does not ask for an answer to be mended."""
+    return next((turn for turn in reversed(turns) if not _is_feedback(turn.text)), None)
+
+
+def _is_feedback(text: str) -> bool:
+    """Say whether an SDK sends an answer back ("Validation feedback: …")."""
+    start = " ".join(token.text for token in tokens(text[:80]))
+    starts = tuple(lexicon().data["requests"]["starts"])
+    return start.startswith(starts) or "fix the errors and try again" in text[-60:].lower()
+
+
 def is_request(text: str) -> bool:
     """Say whether *text* is an operator's wish about a call, rather than a caller's words.
 
@@ -107,9 +120,7 @@ def is_request(text: str) -> bool:
     lines = sentences(text[:2000])
     words = [token.text for token in tokens(lines[0])] if lines else []
     requests = lexicon().data["requests"]
-    if " ".join(words).startswith(tuple(requests["starts"])):
-        return True
-    if "fix the errors and try again" in text[-60:].lower():
+    if _is_feedback(text):
         return True
     while words and words[0] in ("please", "now", "ok", "okay", "then", "and", "can", "could", "you", "kindly"):
         words = words[1:]

@@ -96,7 +96,8 @@ def numbers(text: str) -> list[Number]:
 
 
 def _with_unit(text: str, words: list[Token], value: float, start: int, end: int) -> Number:
-    after = words[end].text if end < len(words) else ""
+    joined = end < len(words) and not text[words[end - 1].end : words[end].start].strip(" -")
+    after = words[end].text if joined else ""
     before = text[max(0, words[start].start - 4) : words[start].start].rstrip()
     sign = "" if before[:-1].rstrip()[-1:].isdigit() else before[-1:]
     trailing = text[words[end - 1].end : words[end - 1].end + 2].strip()[:1]

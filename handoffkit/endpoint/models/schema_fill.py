@@ -5,9 +5,9 @@ tools. Where the conversation says nothing about a field, the field gets the sch
 that commits to least. The result always satisfies the schema; the same conversation gives the same value on every
 run.
 
-What it cannot do: read meaning (it goes by names of fields and plain words), satisfy checks that stand in Python and
-not in the schema (validators, past or future dates, naive datetimes), or resolve "tomorrow" to a date, since it has
-no clock. A date that is required and was not said clearly is 1970-01-01.
+What it cannot do: read meaning (it goes by names of fields and plain words); satisfy checks that stand in Python and
+not in the schema (validators, past or future dates, naive datetimes, URLs of a certain scheme, files that exist);
+resolve "tomorrow" to a date, since it has no clock. A date that is required and was not said clearly is 1970-01-01.
 """
 
 import json
