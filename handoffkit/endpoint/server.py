@@ -8,6 +8,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -216,7 +217,8 @@ class Http(_Face):
         if self.request.method == "POST" and (protocol := _GENERATORS.get(path)):
             asked = protocol.ask(body, self.endpoint.store)
             try:
-                reply = await ask(settings.model(asked.prompt.model), asked.prompt)
+                prompt = replace(asked.prompt, handoff=connection.label is not None)
+                reply = await ask(settings.model(prompt.model), prompt)
             except ApiError as error:
                 if not asked.stream or error.status < 500:
                     raise
