@@ -1,5 +1,6 @@
 """The items of one conversation in their order, and the turns that they make, kept up to date cheaply."""
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,7 +21,9 @@ class Items:
         self._nameless: list[Item] = []
         """Items of the client's that the service has not named yet."""
         self._changed: set[Item] = set()
-        self._turns: list[tuple[int, Turn]] = []
+        self._turns: list[Turn] = []
+        self._begin: list[int] = []
+        """Where each turn's first item stands."""
 
     def named(self, name: str | None) -> Item | None:
         """Return the item that the service calls *name*."""
@@ -92,11 +95,12 @@ class Items:
         """Return the turns; only those after the first change are made anew."""
         if self._changed:
             first = self._first_changed()
-            while self._turns and self._turns[-1][0] >= first:
-                self._turns.pop()
-            self._turns.extend(turns_of(self.all, conn, label, first))
+            keep = bisect_left(self._begin, first)
+            made = list(turns_of(self.all, conn, label, first))
+            self._turns[keep:] = [turn for _, turn in made]
+            self._begin[keep:] = [number for number, _ in made]
             self._changed.clear()
-        return [turn for _, turn in self._turns]
+        return self._turns[:]
 
     def _first_changed(self) -> int:
         """Return the number of the first changed item, or of the first in the run of the agent's before it."""

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from typing import Any, ClassVar
 
 from .conversation import Conversation, News, Speaker, ToolUse, Turn, Usage
@@ -243,7 +244,7 @@ class Derivation:
     @property
     def turns(self) -> list[Turn]:
         """The turns: connection by connection, each in the order of its conversation."""
-        return [turn for conversation in self.conversations.values() for turn in conversation.turns]
+        return list(chain.from_iterable(conversation.turns for conversation in self.conversations.values()))
 
     @property
     def open_turns(self) -> dict[str, str]:
