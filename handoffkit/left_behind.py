@@ -23,9 +23,10 @@ def left_behind(root: Path) -> list[Path]:
 
 def sweep(root: Path, days: float = 7) -> None:
     """Remove the logs that were left behind in *root* longer than *days* ago: `recover` had its time."""
-    for folder in left_behind(root):
+    oldest = time.time() - days * 86400
+    for folder in _folders(root):
         with contextlib.suppress(OSError):
-            if time.time() - (folder / LIVE).stat().st_mtime > days * 86400:
+            if (folder / LIVE).stat().st_mtime < oldest and _orphaned(folder) is not None:
                 shutil.rmtree(folder)
 
 
