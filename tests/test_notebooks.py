@@ -107,7 +107,7 @@ def test_a_notebook_is_small_and_carries_nothing_else(path: Path) -> None:
     notebook = json.loads(path.read_text(encoding="utf-8"))
     assert set(notebook["metadata"]) == {"kernelspec", "language_info"}
     assert notebook["metadata"]["kernelspec"]["name"] == "python3"
-    assert all(set(cell["metadata"]) <= {"tags", "jupyter"} for cell in notebook["cells"])
+    assert all(set(cell["metadata"]) <= {"tags", "jupyter", "raw_mimetype"} for cell in notebook["cells"])
 
 
 @each_notebook

@@ -101,8 +101,9 @@ class Table:
         ]
 
     def _markup(self, row: Sequence[Frame]) -> list[Markup]:
-        *cells, event, what = self._cells(row)
-        shown = [*map(escape, cells), tag("code", escape(event)), tag("bdi", escape(what))]
+        *cells, way, event, what = self._cells(row)
+        way = way.replace(" → ", "\u00a0→\u00a0")  # in one line, else every row of a narrow page is two lines high
+        shown = [*map(escape, (*cells, way)), tag("code", escape(event)), tag("bdi", escape(what))]
         if self.details:
             shown[-1] = tag("details", tag("summary", shown[-1] or escape("JSON")), _folded(row))
         return shown
