@@ -178,4 +178,4 @@ def _folded(row: Sequence[Frame]) -> Markup:
 
 
 def _pre(text: str) -> Markup:
-    return tag("pre", join(map(escape, text.split("\n")), "\n"))
+    return tag("pre", tag("code", join(map(escape, text.split("\n")), "\n")))
