@@ -308,7 +308,7 @@ items = st.one_of(
 @given(
     history=st.lists(items, max_size=8),
     spoken=st.booleans(),
-    choice=st.sampled_from(["auto", "none", "required", "lookup_order"]),
+    choice=st.sampled_from(["auto", "none", "required", "lookup_order", "no_such_tool"]),
     schema=st.sampled_from([None, TICKET]),
 )
 def test_no_conversation_makes_it_fail_and_the_same_one_gets_the_same_answer(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from ..api_error import ApiError
+from .output_tools import output_tools
 from .prompt import Prompt, Reply, Tool, ToolCall
-from .tool_choice import output_tools
 
 
 class ScriptedModel:

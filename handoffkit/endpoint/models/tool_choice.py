@@ -9,12 +9,11 @@ from .choices import Chooser
 from .conversation import Conversation
 from .judgement import Judgement
 from .lexicon import lexicon
+from .output_tools import FINAL, is_final
 from .prompt import Item, Message, Prompt, Tool, ToolCall
 from .schema_fill import fill_arguments
 from .words import name_words, stem, stems
 
-_FINAL = "final_result"
-_FINAL_WORDS = "the final response which ends this conversation"
 _ENOUGH = 2.0
 """The least score of a tool: one word of its name was said, or its topic is spoken of."""
 _FEW_WORDS = 8
@@ -33,24 +32,6 @@ class ToolWish:
     def call(self) -> ToolCall:
         """The call of the tool."""
         return ToolCall(self.tool.name, json.dumps(self.arguments, ensure_ascii=False))
-
-
-def output_tools(prompt: Prompt) -> list[Tool]:
-    """Return the tools by which the request wants its result, as pydantic-ai sends them.
-
-    These are the tool that must be called; else those named `final_result` or `final_result_…`, or described as the
-    final response; else, where some call is required, all tools. Empty: the result is text.
-    """
-    if prompt.tool_choice == "none":
-        return []
-    named = [tool for tool in prompt.tools if tool.name == prompt.tool_choice]
-    final = [tool for tool in prompt.tools if _is_final(tool)]
-    return named or final or (list(prompt.tools) if prompt.tool_choice == "required" else [])
-
-
-def _is_final(tool: Tool) -> bool:
-    named = tool.name == _FINAL or tool.name.startswith(f"{_FINAL}_")
-    return named or _FINAL_WORDS in tool.description.lower()
 
 
 def wanted(tools: Sequence[Tool], prompt: Prompt, conversation: Conversation) -> ToolWish | None:
@@ -75,7 +56,7 @@ def choose_output(tools: Sequence[Tool], prompt: Prompt, conversation: Conversat
     """Return the one of the output *tools* that fits the call best; those that were called already come last."""
     called = {item.name for item in prompt.history if isinstance(item, ToolCall)}
     judgement = Judgement(conversation)
-    return max(tools, key=lambda tool: (_is_final(tool) or tool.name not in called, _score(tool, judgement)))
+    return max(tools, key=lambda tool: (is_final(tool) or tool.name not in called, _score(tool, judgement)))
 
 
 def is_transfer(name: str) -> bool:
@@ -120,7 +101,7 @@ def _open_words(prompt: Prompt, conversation: Conversation) -> Conversation:
     calls = [
         index
         for index, item in enumerate(prompt.history)
-        if isinstance(item, ToolCall) and not is_transfer(item.name) and not item.name.startswith(_FINAL)
+        if isinstance(item, ToolCall) and not is_transfer(item.name) and not item.name.startswith(FINAL)
     ]
     if not calls:
         return conversation
