@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .views import Timeline, Transcript
 
 _CANCEL = 10.0  # seconds in which a cancelled reply ends on the wire
+_CLOSE = 5.0  # seconds in which the end of a call reaches the log
 _SHORT = 1.0  # seconds that a reply takes at most if it is waited for without asking the endpoint
 
 
@@ -133,6 +134,7 @@ class Call:
         self._over = "hung up"
         if self._started:
             await self._session.close()
+            await self._closed()
 
     async def __aenter__(self) -> Self:
         return await self.start()
@@ -245,6 +247,13 @@ class Call:
         if end.verdict != "failed":
             await self._session.settle()
         return end
+
+    async def _closed(self) -> None:
+        """Wait until the log has the end of the call, so that it is the same whoever looks first."""
+        with contextlib.suppress(EndpointGone, TimeoutError):
+            async with asyncio.timeout(_CLOSE):
+                while not self._wire.closed:
+                    await self._endpoint.ask("grew", self._folder, seq=self._wire.seq, timeout=_CLOSE)
 
     async def _stop(self) -> None:
         with contextlib.suppress(Exception):

@@ -46,11 +46,19 @@ class Endpoint:
         self.folder = Path()
         self.mode = "simulated"
         self._owner = os.getpid()
+        self._folders: list[Path] = []
         self._labels: Counter[str] = Counter()
         self._logs: WeakValueDictionary[Path, EventLog] = WeakValueDictionary()
         self._newest: EventLog | None = None
         self._replies: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._process: subprocess.Popen[str] | None = None
+
+    @classmethod
+    def after(cls, gone: "Endpoint") -> "Endpoint":
+        """Return one that takes the place of *gone*, at the same address if it is free, so that agents live on."""
+        endpoint = cls()
+        endpoint.token, endpoint.port, endpoint._folders = gone.token, _free(gone.port), gone._folders
+        return endpoint
 
     @property
     def base_url(self) -> str:
@@ -81,6 +89,7 @@ class Endpoint:
         except ConnectError:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+        self._folders.append(folder)
         self.folder, self.mode = folder, message["mode"]
         self._labels.clear()
         self.port, self._control_port = answer["port"], answer["control"]
@@ -95,9 +104,13 @@ class Endpoint:
         process, self._process = self._process, None
         if process is None or os.getpid() != self._owner:
             return
+        self._end(process)
+        for folder in self._folders:  # also those of a process that was killed before
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _end(self, process: "subprocess.Popen[str]") -> None:
         try:
             assert process.stdin is not None
-            process.stdin.write('{"bye": true}\n')
             process.stdin.close()
             process.wait(5)
         except (OSError, ValueError, subprocess.TimeoutExpired):
@@ -224,13 +237,13 @@ def connect(
     """
     global _endpoint
     message = _message(mode, model, upstream, faults)
-    if _endpoint is None or not _endpoint.alive:
+    if _endpoint is not None and _endpoint.alive:
+        _endpoint.configure(message)
+    else:
         sweep(Path(tempfile.gettempdir()))
-        port = _endpoint.port if _endpoint else 0
-        _endpoint, gone = Endpoint(), _endpoint
-        if gone:
-            _endpoint.token, _endpoint.port = gone.token, _free(port)
-    _endpoint.configure(message)
+        fresh = Endpoint() if _endpoint is None else Endpoint.after(_endpoint)
+        fresh.configure(message)
+        _endpoint = fresh
     _point_here(_endpoint)
     _check_kernel()
     print(_sentence(message, model))

@@ -95,8 +95,11 @@ class _Watch:
         state = self._state()
         try:
             async with asyncio.timeout(LONGEST), aclosing(self._new(last)) as new:
-                while state.waiting and await anext(new, None):
+                while state.waiting:
+                    await anext(new)
                     state = self._state()
+        except StopAsyncIteration:
+            pass  # nothing new came within the caller's patience
         except TimeoutError:
             return state.given_up(f"after {LONGEST:g} s still")
         except EndpointGone:

@@ -372,3 +372,10 @@ async def test_an_exception_in_the_block_hangs_up_and_keeps_what_was_said(agent:
     (call,) = calls
     assert repr(call) == "<Call call-1, hung up>"
     assert said(call)[0] == ("caller", FIRST)
+
+
+async def test_the_end_of_a_call_is_in_its_log_as_soon_as_it_is_hung_up(agent: Agent[None, str]) -> None:
+    for _ in range(20):
+        async with hk.Call(agent) as call:
+            await call.send(FIRST)
+        assert call.log[-1].event == "close"

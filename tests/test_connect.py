@@ -212,3 +212,15 @@ def test_a_log_that_was_left_behind_is_kept_for_a_week(tmp_path: Path) -> None:
     os.utime(old / "log.jsonl", (week_ago, week_ago))
     kernel("import handoffkit as hk; hk.connect()", tmp_path)
     assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_a_clean_end_removes_also_the_logs_of_an_endpoint_that_was_killed(tmp_path: Path) -> None:
+    code = """
+        import handoffkit as hk, os
+        from handoffkit.connect import current
+        hk.connect(); hk.connect()
+        os.kill(current().pid, 9); current()._process.wait()
+        hk.connect()
+    """
+    kernel(code, tmp_path)
+    assert list(tmp_path.glob("handoffkit-*")) == []

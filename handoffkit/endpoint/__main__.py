@@ -1,14 +1,12 @@
 """The endpoint process: settings come in by standard input, and when that ends, so does the process.
 
 The kernel writes one JSON object a line and gets one line back. The first has the tokens; each further one is a new
-`connect()`. The pipe's end is the sign that the kernel has gone, however it died: the system closes it. A line
-`{"bye": true}` says that it went in peace, and the logs that nobody can ask for any more are removed.
+`connect()`. The pipe's end is the sign that the kernel has gone, however it died: the system closes it.
 """
 
 import asyncio
 import json
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -55,11 +53,6 @@ async def _follow(endpoint: Endpoint, lines: Any, ports: dict[str, int], parent:
                 return
             continue
         if line is None:
-            return
-        if line.get("bye"):
-            endpoint.close()
-            for tap in endpoint.taps.values():
-                shutil.rmtree(tap.folder, ignore_errors=True)
             return
         _configure(endpoint, line, ports)
 
