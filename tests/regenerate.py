@@ -79,8 +79,9 @@ def _kept(cell: Notebook, before: list[Any]) -> list[Any]:
     ]
 
 
-def _words(output: Any) -> Any:
-    return output.get("data", {}).get("text/plain")
+def _words(output: Any) -> tuple[Any, Any]:
+    picture = output.get("metadata", {}).get("image/png", {})
+    return output.get("data", {}).get("text/plain"), picture.get("alt")
 
 
 def _without_numbers(outputs: list[Any]) -> str:

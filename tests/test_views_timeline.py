@@ -186,7 +186,9 @@ def test_a_notebook_gets_size_and_words_with_the_picture() -> None:
 
     with Image.open(BytesIO(data)) as picture:
         assert list(picture.size) == pytest.approx([1.5 * shown["width"], 1.5 * shown["height"]], abs=2)
-    assert shown["alt"] == "Timeline: 2 caller turns, 2 replies, 1 tool call"
+    told = shown["alt"].split("\n")
+    assert told[0] == "Timeline: 2 caller turns, 2 replies, 1 tool call"
+    assert [line.partition(": ")[0] for line in told[1:]] == ["Caller", "Agent", "Caller", "Agent"]
 
 
 @pytest.mark.parametrize("turns", [2, 40, 200])

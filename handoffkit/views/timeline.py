@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..conversation import Turn
 from ..marks import CallEnded, Extraction, Mark
+from .html import one_line
 from .lanes import score
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 SHOWN_PER_INCH = 100
 """CSS pixels: the picture is finer than it is shown, for screens that are finer, too."""
+
+_BEGINNING, _TURNS = 80, 20  # characters of a turn, and turns, that are told in words
 
 
 class HasMarks(Protocol):
@@ -50,6 +53,12 @@ class Timeline:
         return draw(score(self.turns, self.marks))
 
     @property
+    def alt(self) -> str:
+        """The picture in words, for who cannot see it: what `str` says, and the beginning of each turn."""
+        said = (f"{turn.speaker.capitalize()}: {one_line(turn.text, _BEGINNING)}" for turn in self.turns[:_TURNS])
+        return "\n".join([str(self), *said])
+
+    @property
     def png(self) -> bytes:
         """The picture as PNG: the same bytes for the same call."""
         return self._png()[0]
@@ -75,7 +84,7 @@ class Timeline:
 
     def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
         data, width, height = self._png()
-        return data, {"width": width, "height": height, "alt": str(self)}
+        return data, {"width": width, "height": height, "alt": self.alt}
 
     def _png(self) -> tuple[bytes, int, int]:
         """Return the PNG, and the width and height at which it is to be shown, in CSS pixels."""
