@@ -13,7 +13,7 @@ from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError
 
 from .faults import Fault, Faults, patched
-from .tap import Connection, read_event
+from .tap import Connection, Event, event_of, read_event
 
 
 class Cut(Exception):
@@ -56,16 +56,22 @@ class Line:
         async with self._turn:
             sent = []
             for message in messages:
-                frame: str | bytes | None = _text(message) if isinstance(message, dict) else message
-                if isinstance(frame, str) and (fault := self._faults.strike("server", read_event(frame)[0])):
-                    frame = await self._strike(fault, frame)
-                if frame is not None:
-                    self.connection.message("server", frame)
+                if (frame := await self._prepare(message)) is not None:
                     sent.append(self._write(frame))
             try:
-                await asyncio.gather(*sent)
+                await (sent[0] if len(sent) == 1 else asyncio.gather(*sent))
             except (WebSocketClosedError, StreamClosedError):
                 raise Cut from None
+
+    async def _prepare(self, message: dict[str, Any] | str | bytes) -> str | bytes | None:
+        """Let a fault strike, then write down what is left to be sent; None where nothing is."""
+        frame: str | bytes | None = _text(message) if isinstance(message, dict) else message
+        event = _event(message)
+        if isinstance(frame, str) and event and (fault := self._faults.strike("server", event[0])):
+            frame, event = await self._strike(fault, frame), None
+        if frame is not None:
+            self.connection.message("server", frame, event)
+        return frame
 
     def _write(self, frame: str | bytes) -> Awaitable[None]:
         try:
@@ -75,8 +81,9 @@ class Line:
 
     async def receive(self, message: str | bytes) -> str | bytes | None:
         """Write down the client's frame; return it, or None where a fault swallowed it."""
-        self.connection.message("client", message)
-        if isinstance(message, str) and (fault := self._faults.strike("client", read_event(message)[0])):
+        event = _event(message)
+        self.connection.message("client", message, event)
+        if isinstance(message, str) and event and (fault := self._faults.strike("client", event[0])):
             return await self._strike(fault, message)
         return message
 
@@ -102,6 +109,12 @@ class Line:
                 self._socket.abort()
                 raise Cut
         return message
+
+
+def _event(message: dict[str, Any] | str | bytes) -> Event | None:
+    if isinstance(message, bytes):
+        return None
+    return event_of(message) if isinstance(message, dict) else read_event(message)
 
 
 def _text(event: dict[str, Any]) -> str:

@@ -133,17 +133,13 @@ class Connection:
         """Write one frame of this connection."""
         self.tap.write(self.name, self.channel, direction, event, data, self.label)
 
-    def message(self, direction: str, message: str | bytes) -> Any:
-        """Write a WebSocket message as it came, and return its JSON where it is an event, else None."""
+    def message(self, direction: str, message: str | bytes, event: "Event | None" = None) -> None:
+        """Write a WebSocket message as it came; *event* is what `read_event` finds in it, if that is at hand."""
         if isinstance(message, bytes):
             self.frame(direction, "binary", {"bytes": len(message)})
-            return None
-        event, data = read_event(message)
-        if data is None:
-            self.frame(direction, event, {"text": message})
-        else:
-            self.frame(direction, event, data)
-        return data
+            return
+        kind, data = event or read_event(message)
+        self.frame(direction, kind, {"text": message} if data is None else data)
 
     def closed(self, code: int | None, reason: str, by: str) -> None:
         """Write the `close` frame, once. *by* is `client`, `server` or `drop`."""
@@ -153,16 +149,22 @@ class Connection:
             self.frame("client" if by == "client" else "server", "close", {"code": code, "reason": reason, "by": by})
 
 
-def read_event(message: str) -> tuple[str, dict[str, Any] | None]:
-    """Return the event type of a text frame and its JSON; `text` and None where it is no event.
+Event = tuple[str, dict[str, Any] | None]
+"""The event type of a text frame and its JSON; `text` and None where it is no event."""
 
-    Chat Completions' chunks have no `type`: they are known by their `object`.
-    """
+
+def read_event(message: str) -> Event:
+    """Return the event in a text frame."""
     try:
         data = json.loads(message)
     except (ValueError, RecursionError):
         return "text", None
-    kind = (data.get("type") or data.get("object")) if isinstance(data, dict) else None
+    return event_of(data) if isinstance(data, dict) else ("text", None)
+
+
+def event_of(data: dict[str, Any]) -> Event:
+    """Return the event that *data* is. Chat Completions' chunks have no `type`: they are known by their `object`."""
+    kind = data.get("type") or data.get("object")
     return (kind, data) if isinstance(kind, str) else ("text", None)
 
 
