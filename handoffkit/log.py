@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from .errors import LogDamaged, LogEmpty, NothingToRecover, SaveRefused
 from .frames import AUDIO_FIELDS, Frame
-from .left_behind import PREFIX, left_behind
+from .left_behind import left_behind
 from .log_file import LogFile
 from .marks import Derivation, Mark, Turn, derive
 from .saved_call import Sound, write
@@ -30,7 +30,7 @@ from .turns import TurnEnd
 if TYPE_CHECKING:
     from .views import Table, Timeline, Transcript
 
-__all__ = ["PREFIX", "EventLog", "Grew", "load", "recover"]
+__all__ = ["EventLog", "Grew", "load", "recover"]
 
 Grew = Callable[[int, float], Awaitable[object]]
 """Waits until the log has frames after a number, at the longest so many seconds."""

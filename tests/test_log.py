@@ -27,7 +27,8 @@ from handoffkit.errors import (
     SaveRefused,
 )
 from handoffkit.frames import AudioRef, Frame, StoredFrame, parse, record
-from handoffkit.log import PREFIX, EventLog, load, recover
+from handoffkit.left_behind import PREFIX
+from handoffkit.log import EventLog, load, recover
 from handoffkit.marks import CallEnded
 
 HEADER = {"handoffkit": 1, "started": 1_700_000_000.0, "mode": "simulated", "pid": 1}
