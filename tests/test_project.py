@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,11 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from sources import imported
 
 from handoffkit import doctor
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "handoffkit"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 REQUIRED = {Requirement(line).name: Requirement(line) for line in PROJECT["dependencies"]}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -39,25 +38,6 @@ NEVER_IMPORTED = {
 }
 COMES_WITH = {"pydantic_core": "pydantic"}
 """pydantic pins the exact version of its core, so nobody else can name one."""
-
-
-def imports(path: Path) -> Iterator[str]:
-    """Yield the dotted name of every module that the file imports, wherever the import stands."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
-
-
-def imported(*folders: str) -> dict[str, set[str]]:
-    """Return the imported modules, each with the files below `handoffkit/` that import it."""
-    found: dict[str, set[str]] = {}
-    for folder in folders or ("",):
-        for path in (PACKAGE / folder).rglob("*.py"):
-            for name in imports(path):
-                found.setdefault(name, set()).add(path.relative_to(PACKAGE).as_posix())
-    return found
 
 
 # The README and its two commands
@@ -187,21 +167,3 @@ def test_what_is_imported_is_required_and_the_other_way_round() -> None:
     used = {packages[COMES_WITH.get(top, top)][0].lower() for top in tops}
     assert used - REQUIRED.keys() == set(), "imported, but not in pyproject.toml"
     assert REQUIRED.keys() - used - NEVER_IMPORTED.keys() == set(), "in pyproject.toml, but never imported"
-
-
-def test_the_endpoint_imports_neither_sdk() -> None:
-    sdks = ("pydantic_ai", "agents", "openai")
-    for name, files in imported("endpoint").items():
-        assert name.partition(".")[0] not in sdks, files
-
-
-def test_realtime_apis_have_one_door() -> None:
-    for name, files in imported().items():
-        if name.startswith(("pydantic_ai.realtime", "agents.realtime")):
-            assert all(file.startswith("sdk/") for file in files), name
-
-
-def test_importing_handoffkit_loads_no_sdk() -> None:
-    code = "import sys, handoffkit; print(sorted({'agents', 'openai', 'pydantic_ai', 'matplotlib'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
