@@ -1,0 +1,132 @@
+"""What the benchmarks share: rows with median and spread, paired ratios, and what an endpoint process has used."""
+
+import asyncio
+import contextlib
+import io
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import psutil
+
+import handoffkit as hk
+from handoffkit.connect import Endpoint, _message, current
+
+PACKAGES = ("handoffkit", "pydantic-ai-slim", "openai", "tornado", "websockets", "pydantic")
+
+FIRST = "My laptop does not charge, and its light stays off when I plug it in."
+SECOND = "I tried another outlet and nothing changed. I have a presentation tomorrow."
+"""What the caller says in every call here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: a quantity, measured *n* times."""
+
+    what: str
+    unit: str
+    median: float
+    min: float
+    max: float
+    n: int
+    aim: str = ""
+    """What was hoped for; empty where nothing was."""
+
+    @classmethod
+    def of(cls, what: str, unit: str, values: Sequence[float], aim: str = "") -> "Row":
+        """Sum up *values*, which are in *unit*."""
+        return cls(what, unit, statistics.median(values), min(values), max(values), len(values), aim)
+
+
+def ratios(of: Sequence[float], to: Sequence[float]) -> list[float]:
+    """Return how many times as much each of *of* is as what was measured beside it."""
+    return [a / b for a, b in zip(of, to, strict=True)]
+
+
+def machine() -> dict[str, Any]:
+    """Return the facts about this machine that a number depends on, and how busy it was."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "memory_gb": round(psutil.virtual_memory().total / 2**30, 1),
+        "load_before": [round(number, 2) for number in psutil.getloadavg()],
+        "packages": {name: version(name) for name in PACKAGES},
+    }
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep what `connect` prints out of a benchmark's output."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        yield
+
+
+@contextmanager
+def endpoint(model: Any = None) -> Iterator[Endpoint]:
+    """Connect to a simulation for one block."""
+    with quiet():
+        hk.connect(model=model)
+    try:
+        yield current()
+    finally:
+        hk.disconnect()
+
+
+@contextmanager
+def relay(model: Any = None) -> Iterator[tuple[Endpoint, Endpoint]]:
+    """Connect to a live endpoint whose upstream is a second one, which plays the service; yield both."""
+    service = Endpoint()
+    service.configure(_message("simulated", model, None, ()))
+    kept = os.environ.get("OPENAI_API_KEY")
+    os.environ["OPENAI_API_KEY"] = service.token
+    try:
+        with quiet():
+            hk.connect("live", upstream=service.base_url)
+        yield current(), service
+    finally:
+        hk.disconnect()
+        service.stop()
+        os.environ.pop("OPENAI_API_KEY") if kept is None else os.environ.update(OPENAI_API_KEY=kept)
+
+
+def cpu(process: Endpoint) -> float:
+    """Return the CPU seconds that an endpoint process has used, in the system's ticks (10 ms on Linux)."""
+    times = psutil.Process(process.pid).cpu_times()
+    return times.user + times.system
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Measures one block: CPU of this process and time on the wall, in ms."""
+
+    cpu: float = 0.0
+    wall: float = 0.0
+
+    def __enter__(self) -> "Stopwatch":
+        self.cpu, self.wall = time.process_time(), time.perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cpu = 1e3 * (time.process_time() - self.cpu)
+        self.wall = 1e3 * (time.perf_counter() - self.wall)
+
+
+def run(rows: Any) -> list["Row"]:
+    """Run the coroutine that measures the rows."""
+    found: list[Row] = asyncio.run(rows)
+    return found
+
+
+def python(*arguments: str) -> list[str]:
+    """Return the command that starts a fresh interpreter like this one."""
+    return [sys.executable, *arguments]
