@@ -101,14 +101,7 @@ def result(
     more = "" if adds_to is None else _added(handed, adds_to)
     attempts = f"after {_count(len(handed.attempts), 'attempt')}"
     if rejected is not None:
-        wrong = [error.field for attempt in handed.attempts for error in attempt.errors]
-        if rejected not in wrong:
-            found_wrong = (
-                f"only {', '.join(f'`{name}`' for name in dict.fromkeys(wrong))} was"
-                if wrong
-                else "every attempt was accepted"
-            )
-            raise _NotYet(f"no attempt was rejected for `{rejected}`", found_wrong)
+        _check_rejected(handed, rejected)
         attempts += f", one of them rejected for `{rejected}`"
     return f"The handoff gave {_a(type(handed.output).__name__)}{more}, {attempts}."
 
@@ -116,14 +109,11 @@ def result(
 @_check
 def frames(found: Any, log: EventLog, **wanted: Any) -> str:
     """Check that *found* holds the frames that `log.filter(**wanted)` holds, and no others."""
-    held = {frame.seq for frame in _given(found, EventLog, "part of the log", "`log.filter(...)`")}
+    held = {frame.seq: frame.event for frame in _given(found, EventLog, "part of the log", "`log.filter(...)`")}
     asked = {frame.seq for frame in log.filter(**wanted)}
-    if extra := sorted(held - asked):
-        raise _NotYet(
-            "there is too much in it",
-            f"frame {extra[0]} ({log.filter(after_seq=extra[0] - 1)[0].event}) is none of these",
-        )
-    if missing := sorted(asked - held):
+    if extra := sorted(held.keys() - asked):
+        raise _NotYet("there is too much in it", f"frame {extra[0]} ({held[extra[0]]}) is none of these")
+    if missing := sorted(asked - held.keys()):
         raise _NotYet("something is left out", f"frame {missing[0]} belongs to it, too")
     return f"These are the {_count(len(held), 'frame')} that were asked for, and no others."
 
@@ -217,6 +207,15 @@ def _added(handed: HandoffResult, base: type) -> str:
     if not (more := [name for name in handed.fields if name not in wanted]):
         raise _NotYet("there is no field of your own", f"the output has only those of {base.__name__}")
     return f" with {', '.join(f'`{name}`' for name in more)} beside the fields of {base.__name__}"
+
+
+def _check_rejected(handed: HandoffResult, field: str) -> None:
+    wrong = dict.fromkeys(error.field for attempt in handed.attempts for error in attempt.errors)
+    if field not in wrong:
+        names = ", ".join(f"`{name}`" for name in wrong)
+        raise _NotYet(
+            f"no attempt was rejected for `{field}`", f"only {names} was" if wrong else "every attempt was accepted"
+        )
 
 
 def _at(data: Any, path: list[str]) -> Any:

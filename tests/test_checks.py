@@ -112,6 +112,8 @@ async def test_frames_are_those_that_were_asked_for() -> None:
     assert checks.frames(mine, log, dir="client")
     assert "is none of these" in str(checks.frames(log, log, dir="client"))
     assert "belongs to it, too" in str(checks.frames(mine.filter("session.*"), log, dir="client"))
+    await held(FIRST, SECOND)
+    assert "frame " in str(checks.frames(hk.log(), log, dir="client")), "of another call, with more frames"
     assert "because this is a list" in str(checks.frames(list(mine), log, dir="client"))
 
 
