@@ -72,11 +72,19 @@ def _kept(cell: Notebook, before: list[Any]) -> list[Any]:
     """Return the outputs of *cell*, those of *before* instead where only what is bound to differ does."""
     if IGNORED in cell.metadata.get("tags", []) and _without_numbers(cell.outputs) == _without_numbers(before):
         return before
-    same = len(cell.outputs) == len(before)
+    if len(cell.outputs) != len(before):
+        return list(cell.outputs)
     return [
-        old if same and "image/png" in new.get("data", {}) and _words(new) == _words(old) else new
-        for new, old in zip(cell.outputs, before if same else cell.outputs, strict=True)
+        _picture_kept(new, old) if "image/png" in new.get("data", {}) and _words(new) == _words(old) else new
+        for new, old in zip(cell.outputs, before, strict=True)
     ]
+
+
+def _picture_kept(new: Any, old: Any) -> Any:
+    """Return *new* with the picture of *old* and its size; nothing else of it, such as the number of its cell."""
+    new["data"]["image/png"] = old["data"]["image/png"]
+    new["metadata"] = old["metadata"]
+    return new
 
 
 def _words(output: Any) -> tuple[Any, Any]:

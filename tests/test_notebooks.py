@@ -62,6 +62,8 @@ def test_the_notebooks_are_run_by_pytest_without_being_asked() -> None:
 def test_every_code_cell_was_run_in_order(path: Path) -> None:
     code = cells(path, "code")
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    for cell in code:
+        assert {out.execution_count for out in cell.outputs if "execution_count" in out} <= {cell.execution_count}
 
 
 @each_notebook

@@ -31,6 +31,9 @@ def kept(new: Any, committed: Any) -> Any:
 def test_a_picture_is_kept_while_its_words_are_the_same() -> None:
     old = shown(png="old", plain="2 turns")
     assert kept(notebook(shown(png="new", plain="2 turns")), notebook(old)) == [old]
+    result = nbformat.v4.new_output("execute_result", dict(old["data"]), execution_count=7)  # type: ignore[no-untyped-call]
+    again = nbformat.v4.new_output("execute_result", shown(png="new", plain="2 turns")["data"], execution_count=9)  # type: ignore[no-untyped-call]
+    assert kept(notebook(again), notebook(result)) == [dict(again) | {"data": dict(result.data)}], "but not its number"
     new = shown(png="new", plain="3 turns")
     assert kept(notebook(new), notebook(old)) == [new]
     assert kept(notebook(new), notebook()) == [new]
