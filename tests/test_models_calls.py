@@ -76,3 +76,16 @@ def test_a_call_in_another_language_gets_an_honest_ticket() -> None:
     ticket = fill(TICKET, Conversation.of("노트북이 충전되지 않아요.", "내일 발표가 있어요."))
     assert ticket["summary"] == "노트북이 충전되지 않아요. 내일 발표가 있어요."
     assert (ticket["category"], ticket["priority"]) == ("other", "medium")
+
+
+def test_a_member_that_was_said_is_chosen_though_the_trouble_has_another_name() -> None:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            "device": {"enum": ["phone", "laptop", "other"]},
+            "category": {"enum": ["software", "billing", "other"]},
+        },
+        "required": ["device", "category"],
+    }
+    filled = fill(schema, Conversation.of("My laptop does not charge."))
+    assert filled == {"device": "laptop", "category": "other"}

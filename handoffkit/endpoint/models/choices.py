@@ -121,7 +121,7 @@ class Chooser:
         best = max(range(len(fits)), key=lambda index: fits[index])
         vague = lexicon().topics["anything"].names
         catch_all = next((index for index, words in enumerate(names) if set(words) & set(vague)), None)
-        elsewhere = self._unnamed(names)
+        elsewhere = self._unnamed(names) if self._name_topics(names) else 0.0
         if fits[best] < 1.0 or (elsewhere > fits[best] and catch_all is not None):
             return Choice(catch_all, 0.6) if catch_all is not None and elsewhere >= 1.0 else None
         second = max((fit for index, fit in enumerate(fits) if index != best), default=0.0)
@@ -150,6 +150,11 @@ class Chooser:
             return self.judgement.scores[name] * (1.0 - 0.05 * places[0])
         related = [other for other in topic.near if set(lexicon().topics[other].names[:2]) & set(words)]
         return self.judgement.scores[name] * 0.8 if related else 0.0
+
+    def _name_topics(self, names: Sequence[list[str]]) -> bool:
+        """Say whether members are named after topics; else (`laptop`, `phone`) a topic cannot be elsewhere."""
+        known = {name for topic in lexicon().topics.values() for name in topic.names if topic.name != "anything"}
+        return any(set(words) & known for words in names)
 
     def _unnamed(self, names: Sequence[list[str]]) -> float:
         """Return the weight of the strongest topic that no member is named after."""
