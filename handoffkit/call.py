@@ -122,10 +122,10 @@ class Call:
                 0 leaves it marked as unheard. It is never counted beyond what has arrived.
         """
         self._check()
-        before = self._wire.seq
-        if self._wire.outstanding:
+        state = await self._ask("state")  # meanwhile the SDK receives what is in the log already
+        if state["outstanding"]:
             await self._session.interrupt(self._heard(played_ms))
-            await self._ask("wait", after=before, idle=_CANCEL)
+            await self._ask("wait", after=state["seq"], idle=_CANCEL)
 
     async def hang_up(self) -> None:
         """End the call; called again, it does nothing. What was said stays readable, and can be handed off."""
