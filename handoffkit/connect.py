@@ -94,6 +94,29 @@ class Endpoint:
         self._labels.clear()
         self.port, self._control_port = answer["port"], answer["control"]
 
+    def takes(self, message: dict[str, Any]) -> bool:
+        """Configure the process that runs; False if there is none, or none any more by then.
+
+        Raises:
+            ConnectError: It runs, and refused the configuration.
+        """
+        if self.alive:
+            try:
+                self.configure(message)
+            except ConnectError:
+                if self._lives(2):
+                    raise
+            else:
+                return True
+        return False
+
+    def _lives(self, seconds: float) -> bool:
+        """Say whether the process still runs after *seconds*: one that was killed takes a moment to be gone."""
+        assert self._process is not None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        return self.alive
+
     def next_label(self, kind: str) -> str:
         """Return `call-1`, `call-2`, …: the names by which the log tells calls and handoffs apart."""
         self._labels[kind] += 1
@@ -237,9 +260,7 @@ def connect(
     """
     global _endpoint
     message = _message(mode, model, upstream, faults)
-    if _endpoint is not None and _endpoint.alive:
-        _endpoint.configure(message)
-    else:
+    if _endpoint is None or not _endpoint.takes(message):
         sweep(Path(tempfile.gettempdir()))
         fresh = Endpoint() if _endpoint is None else Endpoint.after(_endpoint)
         fresh.configure(message)

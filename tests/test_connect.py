@@ -224,3 +224,10 @@ def test_a_clean_end_removes_also_the_logs_of_an_endpoint_that_was_killed(tmp_pa
     """
     kernel(code, tmp_path)
     assert list(tmp_path.glob("handoffkit-*")) == []
+
+
+def test_connecting_in_the_very_moment_in_which_the_endpoint_dies(connected: Endpoint) -> None:
+    for _ in range(5):
+        os.kill(current().pid, signal.SIGKILL)
+        hk.connect()
+        assert current().alive
