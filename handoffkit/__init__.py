@@ -5,11 +5,11 @@ A notebook needs this one import. Neither SDK is loaded by it: that happens when
 
 from . import checks, errors
 from .call import Call
-from .comparison import compare
 from .connect import connect, disconnect, log
 from .endpoint.faults import Fault
 from .endpoint.models import KeywordModel, ScriptedModel, TextModel
 from .endpoint.models.prompt import ToolCall
+from .extraction.comparison import compare
 from .handoff import handoff
 from .log import EventLog, load, recover
 

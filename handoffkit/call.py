@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from .call_log import CallLog
 from .connect import Endpoint, current
 from .errors import (
     CallBusy,
@@ -27,11 +26,12 @@ from .errors import (
 from .log import EventLog
 from .marks import Turn
 from .turns import TurnEnd
+from .wire.call_log import CallLog
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
 
-    from .result import HandoffResult
+    from .extraction.result import HandoffResult
     from .sdk.pydantic import PydanticSession
     from .views import Timeline, Transcript
 

@@ -12,10 +12,10 @@ from typing import Any, ParamSpec
 
 from .call import Call
 from .errors import HandoffkitError
-from .judge import State, examine
+from .extraction.judge import State, examine
+from .extraction.result import HandoffResult
 from .log import EventLog
 from .marks import Extraction
-from .result import HandoffResult
 
 __all__ = ["Check", "call", "frames", "result", "sent", "tool"]
 

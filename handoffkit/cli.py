@@ -87,7 +87,7 @@ def _add_lab(commands: "_Commands[argparse.ArgumentParser]") -> None:
 
 
 def _lab(options: argparse.Namespace) -> int:
-    from . import lab
+    from .commands import lab
 
     return lab.run(options.folder, start=not options.no_start, jupyter_options=options.after)
 
@@ -107,7 +107,7 @@ def _add_call(commands: "_Commands[argparse.ArgumentParser]") -> None:
 
 
 def _call(options: argparse.Namespace) -> int:
-    from . import terminal
+    from .commands import terminal
 
     return terminal.run(options.text, as_json=options.json, model=options.model, triage_model=options.triage_model)
 
@@ -124,7 +124,7 @@ def _add_endpoint(commands: "_Commands[argparse.ArgumentParser]") -> None:
 
 
 def _endpoint(options: argparse.Namespace) -> int:
-    from . import serve
+    from .commands import serve
 
     return serve.run(options.after)
 
@@ -140,6 +140,6 @@ def _add_doctor(commands: "_Commands[argparse.ArgumentParser]") -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from . import doctor
+    from .commands import doctor
 
     return doctor.run(as_json=options.json)

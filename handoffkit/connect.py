@@ -29,8 +29,8 @@ from .endpoint.models import KeywordModel, ScriptedModel, TextModel
 from .endpoint.models.prompt import Model
 from .endpoint.settings import OPENAI, shown
 from .errors import ConnectError, EndpointGone, NotConnected
-from .left_behind import PREFIX, sweep
 from .log import EventLog
+from .wire.left_behind import PREFIX, sweep
 
 _START = 60.0  # seconds; a laptop that is busy takes several
 _ANSWER = 30.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .attempts import Attempt
+    from .extraction.attempts import Attempt
 
 
 class HandoffkitError(Exception):

@@ -6,7 +6,6 @@ and answered is read from the wire again: every attempt, also those that failed.
 
 from typing import TYPE_CHECKING, Any, NoReturn, get_origin
 
-from .attempts import Attempt, attempts
 from .connect import Endpoint, current
 from .errors import (
     CallIncomplete,
@@ -17,9 +16,10 @@ from .errors import (
     ServiceFailed,
     WrongEndpoint,
 )
+from .extraction.attempts import Attempt, attempts
+from .extraction.ready import Ready, ready
+from .extraction.result import HandoffResult
 from .log import EventLog
-from .ready import Ready, ready
-from .result import HandoffResult
 
 if TYPE_CHECKING:
     from .sdk.extraction import Run

@@ -20,7 +20,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from .conversation import ToolUse, Turn
+from .wire.conversation import ToolUse, Turn
 
 INAUDIBLE = "[inaudible]"
 """Stands for a spoken turn whose words never came. Without a text, pydantic-ai would leave the turn out of what a text

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from .errors import LogDamaged, LogEmpty, NothingToRecover, SaveRefused
-from .frames import AUDIO_FIELDS, Frame
-from .left_behind import left_behind
-from .log_file import LogFile
 from .marks import Derivation, Mark, Turn, derive
-from .saved_call import Sound, write
 from .turns import TurnEnd
+from .wire.frames import AUDIO_FIELDS, Frame
+from .wire.left_behind import left_behind
+from .wire.log_file import LogFile
+from .wire.saved_call import Sound, write
 
 if TYPE_CHECKING:
     from .views import Table, Timeline, Transcript

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any, ClassVar
 
-from .conversation import Conversation, News, Speaker, ToolUse, Turn, Usage
-from .dialogue import Item
-from .frames import Frame, obj, text
 from .turns import TurnEnd, TurnTracker, closed_how, hung_up
+from .wire.conversation import Conversation, News, Speaker, ToolUse, Turn, Usage
+from .wire.dialogue import Item
+from .wire.frames import Frame, obj, text
 
 __all__ = [
     "CallEnded",

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .frames import Frame, obj, text
-from .turn_state import (
+from .wire.frames import Frame, obj, text
+from .wire.turn_state import (
     ALREADY_ACTIVE,
     EMPTY_COMMIT,
     OpenTurn,

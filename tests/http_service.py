@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from openai import AsyncOpenAI
 from pydantic import TypeAdapter
 
-from handoffkit.endpoint import chat, conversations, responses
-from handoffkit.endpoint.api_error import ApiError
-from handoffkit.endpoint.ids import Ids
 from handoffkit.endpoint.models.prompt import Prompt, Reply, ToolCall
-from handoffkit.endpoint.store import Store
+from handoffkit.endpoint.protocol import chat, conversations, responses
+from handoffkit.endpoint.protocol.api_error import ApiError
+from handoffkit.endpoint.protocol.ids import Ids
+from handoffkit.endpoint.protocol.store import Store
 
 NOW = 1_790_000_000.25
 FRANCE = ToolCall("get_capital", '{"country": "France"}')

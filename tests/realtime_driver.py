@@ -12,9 +12,9 @@ from typing import Any
 from openai.types.realtime import RealtimeServerEvent
 from pydantic import TypeAdapter
 
-from handoffkit.endpoint.ids import Ids
 from handoffkit.endpoint.models.prompt import Prompt, Reply
-from handoffkit.endpoint.realtime import RealtimeSession
+from handoffkit.endpoint.protocol.ids import Ids
+from handoffkit.endpoint.protocol.realtime.session import RealtimeSession
 
 Event = dict[str, Any]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic_ai.usage import RunUsage
 
-from handoffkit.attempts import Attempt, FieldError
-from handoffkit.result import HandoffResult
+from handoffkit.extraction.attempts import Attempt, FieldError
+from handoffkit.extraction.result import HandoffResult
 
 REJECTED = Attempt(
     1, "rejected", '{"priority": "urgent"}', (FieldError("priority", "'urgent'", "'low' or 'high'", "Input ..."),)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, StrictInt, ValidationError, field_validator
 
-from handoffkit.answers import Answer, Call, answers
-from handoffkit.attempts import FOUND_LIMIT, Attempt, FieldError, Verdict, attempts, field_errors
-from handoffkit.conversation import Usage
-from handoffkit.frames import Frame
+from handoffkit.extraction.attempts import FOUND_LIMIT, Attempt, FieldError, Verdict, attempts, field_errors
+from handoffkit.wire.answers import Answer, Call, answers
+from handoffkit.wire.conversation import Usage
+from handoffkit.wire.frames import Frame
 
 
 def exchange(*came: tuple[str, Any], path: str = "responses", conn: str = "c1", at: float = 1.0) -> list[Frame]:

@@ -7,8 +7,8 @@ import pytest
 from wire_script import Wire
 
 from handoffkit import EventLog
-from handoffkit.call_log import CallLog
-from handoffkit.frames import record
+from handoffkit.wire.call_log import CallLog
+from handoffkit.wire.frames import record
 
 
 class Written:

@@ -8,10 +8,10 @@ from hypothesis import given
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.chat.completion_create_params import CompletionCreateParamsBase
 
-from handoffkit.endpoint import chat, chat_fields
-from handoffkit.endpoint.api_error import ApiError
-from handoffkit.endpoint.ids import Ids
 from handoffkit.endpoint.models.prompt import Message, Prompt, Reply, Tool, ToolCall, ToolResult
+from handoffkit.endpoint.protocol import chat, chat_fields
+from handoffkit.endpoint.protocol.api_error import ApiError
+from handoffkit.endpoint.protocol.ids import Ids
 
 HELLO = [{"role": "user", "content": "Hello"}]
 PARAMETERS: dict[str, Any] = {"type": "object", "properties": {"country": {"type": "string"}}}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from handoffkit import doctor, lab, serve
 from handoffkit.cli import main
+from handoffkit.commands import doctor, lab, serve
 from handoffkit.errors import CourseMissing
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from results import REJECTED, result
 
 import handoffkit as hk
-from handoffkit.attempts import Attempt
-from handoffkit.comparison import MISSING, compare
 from handoffkit.connect import Endpoint
 from handoffkit.errors import NothingToCompare
+from handoffkit.extraction.attempts import Attempt
+from handoffkit.extraction.comparison import MISSING, compare
 
 HIGH = {"summary": "It does not charge.", "priority": "high"}
 LOW = HIGH | {"priority": "low"}

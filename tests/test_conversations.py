@@ -15,11 +15,11 @@ from openai.types.conversations import (
 )
 from openai.types.responses import Response, ResponseItemList
 
-from handoffkit.endpoint import conversations, responses, store
-from handoffkit.endpoint.api_error import ApiError
-from handoffkit.endpoint.conversations import Store
-from handoffkit.endpoint.ids import Ids
 from handoffkit.endpoint.models.prompt import Reply
+from handoffkit.endpoint.protocol import conversations, responses, store
+from handoffkit.endpoint.protocol.api_error import ApiError
+from handoffkit.endpoint.protocol.conversations import Store
+from handoffkit.endpoint.protocol.ids import Ids
 
 CALL = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
 BELOW = "Invalid 'limit': integer below minimum value. Expected a value >= 1, but got 0 instead."

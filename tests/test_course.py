@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handoffkit.course import GIVEN, copy_course, find_course
+from handoffkit.commands.course import GIVEN, copy_course, find_course
 from handoffkit.errors import CourseFolderRefused, CourseMissing
 
 FIRST, WAV = "notebooks/00_first.ipynb", "audio/turn.wav"

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
-from handoffkit import doctor
-from handoffkit.doctor import Finding
+from handoffkit.commands import doctor
+from handoffkit.commands.doctor import Finding
 
 
 def findings() -> dict[str, Finding]:

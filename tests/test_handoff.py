@@ -25,7 +25,7 @@ from wire_script import Wire
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint, current
-from handoffkit.endpoint.ids import Ids
+from handoffkit.endpoint.protocol.ids import Ids
 from handoffkit.errors import (
     CallIncomplete,
     EndpointGone,
@@ -40,8 +40,8 @@ from handoffkit.errors import (
     SeveralCalls,
     WrongEndpoint,
 )
-from handoffkit.frames import record
 from handoffkit.handoff import PROMPT
+from handoffkit.wire.frames import record
 
 FIRST, SECOND = "My laptop does not charge.", "Another outlet changed nothing, and I present tomorrow."
 VOICE = "You are a phone support agent; never mention the hexagon."

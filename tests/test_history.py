@@ -23,9 +23,9 @@ from wire_script import Wire
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint
-from handoffkit.conversation import ToolUse, Turn
 from handoffkit.history import INAUDIBLE, caller_words, messages, unanswered
 from handoffkit.marks import derive
+from handoffkit.wire.conversation import ToolUse, Turn
 
 FIRST, SECOND = "My laptop does not charge.", "Another outlet changed nothing."
 

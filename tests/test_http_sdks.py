@@ -16,8 +16,8 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel, OpenAIResponsesModelSettings
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from handoffkit.endpoint.api_error import ApiError
 from handoffkit.endpoint.models.prompt import Item, Message, Reply, ToolCall, ToolResult
+from handoffkit.endpoint.protocol.api_error import ApiError
 
 
 class Capital(BaseModel):

@@ -112,3 +112,14 @@ def test_the_package_has_its_public_names_and_no_other() -> None:
 def test_every_public_name_says_what_it_is(name: str) -> None:
     words = getattr(hk, name).__doc__ or ""
     assert re.match(r"[`A-Z].*[.:]", words.strip().split("\n")[0]), f"hk.{name} has no plain first sentence"
+
+
+def test_the_protocol_is_rules_without_io() -> None:
+    """What takes data and returns data imports nothing that waits, and no server."""
+    for path in (PACKAGE / "endpoint" / "protocol").rglob("*.py"):
+        found = set(
+            re.findall(
+                r"^\s*(?:from|import) (asyncio|tornado|socket|httpx2|websockets|threading)", path.read_text(), re.M
+            )
+        )
+        assert not found, path

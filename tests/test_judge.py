@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wire_script import Wire
 
-from handoffkit.judge import TRANSCRIPT, Failed, State, examine
+from handoffkit.extraction.judge import TRANSCRIPT, Failed, State, examine
 from handoffkit.marks import derive
 
 FIRST, SECOND = "My laptop does not charge.", "Another outlet changed nothing."

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from handoffkit.course import GIVEN
-from handoffkit.lab import lab_arguments, start_lab, working_folder
+from handoffkit.commands.course import GIVEN
+from handoffkit.commands.lab import lab_arguments, start_lab, working_folder
 
 SERVES = re.compile(r"http://127\.0\.0\.1:(\d+)/lab/tree/([^\s?]+)")
 

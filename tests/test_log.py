@@ -26,10 +26,10 @@ from handoffkit.errors import (
     NotOurSound,
     SaveRefused,
 )
-from handoffkit.frames import AudioRef, Frame, StoredFrame, parse, record
-from handoffkit.left_behind import PREFIX
 from handoffkit.log import EventLog, load, recover
 from handoffkit.marks import CallEnded
+from handoffkit.wire.frames import AudioRef, Frame, StoredFrame, parse, record
+from handoffkit.wire.left_behind import PREFIX
 
 HEADER = {"handoffkit": 1, "started": 1_700_000_000.0, "mode": "simulated", "pid": 1}
 

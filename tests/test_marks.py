@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wire_script import Wire, recorded
 
-from handoffkit.dialogue import heard_prefix
-from handoffkit.frames import Frame
 from handoffkit.marks import (
     CallEnded,
     Derivation,
@@ -30,6 +28,8 @@ from handoffkit.marks import (
     derive,
     posted,
 )
+from handoffkit.wire.dialogue import heard_prefix
+from handoffkit.wire.frames import Frame
 
 M = TypeVar("M", bound=Mark)
 

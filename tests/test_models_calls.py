@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from everyday_calls import CHARGER, HELD_OUT, TUNED, EverydayCall
 
-from handoffkit.endpoint.models.conversation import Conversation
+from handoffkit.endpoint.models.keywords.conversation import Conversation
 from handoffkit.endpoint.models.prompt import Message
-from handoffkit.endpoint.models.schema_fill import fill
+from handoffkit.endpoint.models.schema.fill import fill
 
 TICKET: dict[str, Any] = {
     "type": "object",

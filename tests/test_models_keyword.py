@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handoffkit.endpoint.api_error import ApiError
 from handoffkit.endpoint.models import Item, KeywordModel, Message, Prompt, Reply, Tool, ToolCall, ToolResult, build
-from handoffkit.endpoint.models.lexicon import lexicon
+from handoffkit.endpoint.models.keywords.lexicon import lexicon
+from handoffkit.endpoint.protocol.api_error import ApiError
 
 MODEL = KeywordModel()
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}

@@ -18,9 +18,9 @@ from openai.lib._pydantic import to_strict_json_schema
 from pydantic import AnyUrl, BaseModel, Field, TypeAdapter, create_model
 from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer
 
-from handoffkit.endpoint.models.conversation import Conversation
+from handoffkit.endpoint.models.keywords.conversation import Conversation
 from handoffkit.endpoint.models.prompt import Message
-from handoffkit.endpoint.models.schema_fill import fill, fill_arguments
+from handoffkit.endpoint.models.schema.fill import fill, fill_arguments
 from handoffkit.errors import UnfillableSchema
 
 CHARGER = Conversation.of(

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from handoffkit.endpoint.api_error import ApiError
 from handoffkit.endpoint.models import Message, Prompt, Reply, ScriptedModel, Tool, ToolCall, build
+from handoffkit.endpoint.protocol.api_error import ApiError
 
 FINAL = Tool("final_result", parameters={"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
 LOOKUP = Tool("lookup_order", parameters={"type": "object", "properties": {"order_id": {"type": "string"}}})

@@ -10,9 +10,9 @@ from tornado.httpserver import HTTPServer
 from tornado.testing import bind_unused_port
 from tornado.web import Application, RequestHandler
 
-from handoffkit.endpoint.api_error import ApiError
 from handoffkit.endpoint.models import Message, Prompt, Reply, TextModel, Tool, ToolCall, ToolResult, build
 from handoffkit.endpoint.models.text_model import read_completion
+from handoffkit.endpoint.protocol.api_error import ApiError
 
 Answer = Callable[[RequestHandler], Awaitable[None] | None]
 

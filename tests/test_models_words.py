@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handoffkit.endpoint.models import evidence
-from handoffkit.endpoint.models.lexicon import lexicon
-from handoffkit.endpoint.models.words import Spelling, is_foreign, name_words, stem, tokens
+from handoffkit.endpoint.models.keywords import evidence
+from handoffkit.endpoint.models.keywords.lexicon import lexicon
+from handoffkit.endpoint.models.keywords.words import Spelling, is_foreign, name_words, stem, tokens
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from realtime_driver import Driver, kinds, only, sound
 
 from handoffkit.endpoint.models.prompt import Message, Reply, Tool, ToolCall, ToolResult
-from handoffkit.endpoint.realtime_config import DEFAULT_INSTRUCTIONS
+from handoffkit.endpoint.protocol.realtime.config import DEFAULT_INSTRUCTIONS
 
 LOOK_UP = {"type": "function", "name": "look_up", "description": "Find an order.", "parameters": {"type": "object"}}
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from realtime_driver import Event, official, sound
 
-from handoffkit.endpoint.api_error import ApiError
-from handoffkit.endpoint.ids import Ids
 from handoffkit.endpoint.models.prompt import Reply, ToolCall
-from handoffkit.endpoint.realtime import RealtimeSession
+from handoffkit.endpoint.protocol.api_error import ApiError
+from handoffkit.endpoint.protocol.ids import Ids
+from handoffkit.endpoint.protocol.realtime.session import RealtimeSession
 
 KINDS = (
     "session.update", "input_audio_buffer.append", "input_audio_buffer.commit", "input_audio_buffer.clear",

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from realtime_driver import Driver, Event, kinds, only
 
-from handoffkit.endpoint.api_error import ApiError
 from handoffkit.endpoint.models.prompt import Message, Reply, ToolCall, ToolResult
-from handoffkit.endpoint.realtime_audio import InputBuffer, heard, interleaved, silence
+from handoffkit.endpoint.protocol.api_error import ApiError
+from handoffkit.endpoint.protocol.realtime.audio import InputBuffer, heard, interleaved, silence
 
 LONG = "Have you tried another outlet, or another cable, before we go on to the battery?"
 CALL = ToolCall("look_up", '{"order": "A-17"}')

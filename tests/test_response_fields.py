@@ -10,11 +10,11 @@ from openai.types.responses import Response, ResponseFunctionToolCallParam
 from openai.types.responses import response_input_item_param as input_items
 from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
-from handoffkit.endpoint import items, response_fields, responses
-from handoffkit.endpoint.api_error import ApiError
-from handoffkit.endpoint.ids import Ids
 from handoffkit.endpoint.models.prompt import Reply
-from handoffkit.endpoint.store import Store
+from handoffkit.endpoint.protocol import items, response_fields, responses
+from handoffkit.endpoint.protocol.api_error import ApiError
+from handoffkit.endpoint.protocol.ids import Ids
+from handoffkit.endpoint.protocol.store import Store
 
 
 def refusal(**body: Any) -> ApiError:

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.responses import Response, ResponseStreamEvent
 
-from handoffkit.endpoint import responses
-from handoffkit.endpoint.api_error import ApiError
-from handoffkit.endpoint.deltas import obfuscation, pieces
-from handoffkit.endpoint.ids import Ids
 from handoffkit.endpoint.models.prompt import Message, Prompt, Reply, Tool, ToolCall, ToolResult
-from handoffkit.endpoint.store import Conversation, Store
+from handoffkit.endpoint.protocol import responses
+from handoffkit.endpoint.protocol.api_error import ApiError
+from handoffkit.endpoint.protocol.deltas import obfuscation, pieces
+from handoffkit.endpoint.protocol.ids import Ids
+from handoffkit.endpoint.protocol.store import Conversation, Store
 
 Event = dict[str, Any]
 

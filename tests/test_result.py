@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from results import REJECTED, result
 
-from handoffkit.attempts import Attempt
 from handoffkit.errors import CannotWrite
-from handoffkit.values import fields, flat, plain, words
+from handoffkit.extraction.attempts import Attempt
+from handoffkit.extraction.values import fields, flat, plain, words
 
 ATTACK = "<img src=x onerror=alert(1)>"
 
@@ -153,7 +153,8 @@ def test_an_object_that_nobody_knows_is_shown_by_its_words() -> None:
 
 
 def test_sets_are_in_the_same_order_in_every_process() -> None:
-    code = "from handoffkit.values import plain; print(plain({'summary', 'category', 'priority', 'other', 'more'}))"
+    names = "{'summary', 'category', 'priority', 'other', 'more'}"
+    code = f"from handoffkit.extraction.values import plain; print(plain({names}))"
     seen = {
         subprocess.run(
             [sys.executable, "-c", code],

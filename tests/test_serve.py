@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from handoffkit.serve import how_to_use
+from handoffkit.commands.serve import how_to_use
 
 ENDPOINT = (sys.executable, "-m", "handoffkit", "endpoint")
 ASK = """

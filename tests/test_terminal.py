@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import handoffkit as hk
+from handoffkit.commands.terminal import SupportTicket, Ticker
 from handoffkit.errors import EndpointGone
-from handoffkit.terminal import SupportTicket, Ticker
 
 CALL = (sys.executable, "-m", "handoffkit", "call")
 TURNS = ("My laptop does not charge. Its light stays off when I plug it in.", "Another outlet changed nothing.")

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wire_script import Wire, recorded
 
-from handoffkit.frames import Frame
 from handoffkit.turns import TurnEnd, TurnTracker
+from handoffkit.wire.frames import Frame
 
 BUSY = "conversation_already_has_active_response"
 

@@ -8,9 +8,9 @@ from matplotlib import font_manager
 from matplotlib.text import Text
 from views_samples import agent, caller
 
-from handoffkit.conversation import Turn
 from handoffkit.views import timeline
 from handoffkit.views.fonts import BASE, EMOJI, choose, drawable, package, script
+from handoffkit.wire.conversation import Turn
 
 SAMPLES = {
     "latin": "Größe, naïve, Łódź",

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from views_samples import HOSTILE, agent, caller, frame
 
-from handoffkit.conversation import ToolUse
 from handoffkit.views import table, transcript
 from handoffkit.views.html import cut, escape, isolated, lines, one_line, shorten, visible
 from handoffkit.views.html import table as html_table
+from handoffkit.wire.conversation import ToolUse
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60) | st.sampled_from(HOSTILE)
 

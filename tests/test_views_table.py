@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from views_samples import frame, sound
 
 from handoffkit.errors import NoSuchFrame
-from handoffkit.frames import Frame
 from handoffkit.views import table
 from handoffkit.views.summary import _WORDS, call, summary
+from handoffkit.wire.frames import Frame
 
 
 def recorded(path: Path) -> list[Frame]:

@@ -12,11 +12,11 @@ from matplotlib.text import Text
 from PIL import Image
 from views_samples import HOSTILE, agent, caller, ended, extraction, lookup, spoken_call, typed_call
 
-from handoffkit.conversation import Turn
 from handoffkit.marks import LiveHandoff, Mark, Silence, TurnFailed
 from handoffkit.views import Timeline, timeline
 from handoffkit.views.lanes import Bar, Flag, score
 from handoffkit.views.scale import clock, duration, merged, rows, scale, step
+from handoffkit.wire.conversation import Turn
 
 
 @pytest.fixture(autouse=True)

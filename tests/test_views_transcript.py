@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 from views_samples import HOSTILE, agent, caller, lookup, typed_call
 
-from handoffkit.conversation import Turn
 from handoffkit.views import transcript
+from handoffkit.wire.conversation import Turn
 
 
 def test_both_speakers_and_the_tools_between_them() -> None:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from handoffkit.conversation import ToolUse, Turn
-from handoffkit.frames import AudioRef, Frame
 from handoffkit.marks import CallEnded, Extraction, Mark
+from handoffkit.wire.conversation import ToolUse, Turn
+from handoffkit.wire.frames import AudioRef, Frame
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

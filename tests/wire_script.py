@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-from handoffkit.frames import AudioRef, Frame
+from handoffkit.wire.frames import AudioRef, Frame
 
 
 class Wire:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from tornado.httputil import HTTPServerRequest
 
-from .api_error import ApiError
+from .protocol.api_error import ApiError
 
 
 def admit(request: HTTPServerRequest, token: str) -> str | None:

@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 
 from tornado.httputil import HTTPServerRequest
 
-from .api_error import ApiError
 from .faults import Faults
 from .line import Cut, Line
+from .protocol.api_error import ApiError
 from .settings import Settings
 from .tap import Connection
 

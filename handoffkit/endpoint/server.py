@@ -16,13 +16,13 @@ from tornado.iostream import StreamClosedError
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketHandler
 
-from . import chat, conversations, responses
-from .api_error import ApiError
 from .faults import Fault, Faults
 from .gate import admit
-from .ids import Ids
 from .line import Cut, Line
-from .realtime import RealtimeSession
+from .protocol import chat, conversations, responses
+from .protocol.api_error import ApiError
+from .protocol.ids import Ids
+from .protocol.realtime.session import RealtimeSession
 from .relay import RealtimeRelay, relay_exchange
 from .settings import Settings
 from .simulated import Simulation, ask

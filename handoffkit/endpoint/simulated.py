@@ -10,10 +10,10 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .api_error import ApiError
 from .line import Cut, Line
 from .models.prompt import Model, Prompt, Reply
-from .realtime import Pending, RealtimeSession
+from .protocol.api_error import ApiError
+from .protocol.realtime.session import Pending, RealtimeSession
 
 _PATIENCE = 120.0  # seconds that a model may take for one reply
 

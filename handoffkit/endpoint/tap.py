@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..frames import AUDIO_FIELDS, AudioRef, Frame
 from ..turns import TurnEnd, TurnTracker
+from ..wire.frames import AUDIO_FIELDS, AudioRef, Frame
 
 SCHEMA = 1
 

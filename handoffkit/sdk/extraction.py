@@ -13,7 +13,7 @@ from pydantic_ai.exceptions import ToolRetryError, UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 from pydantic_ai.models import Model, ModelRequestContext, infer_model
 
-from ..attempts import Verdict
+from ..extraction.attempts import Verdict
 
 HEADER = "x-handoffkit-handoff"
 """Carries the label of a handoff to the endpoint, which strips it."""

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..conversation import Turn
 from ..marks import CallEnded, Extraction, LiveHandoff, Mark, Silence, TurnFailed
+from ..wire.conversation import Turn
 from .scale import Span, duration
 
 Lane = Literal["operator", "caller", "agent", "tools", "extraction"]

@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..frames import Frame
 from ..marks import posted
+from ..wire.frames import Frame
 
 LIMIT = 100
 """Characters of a summary, about."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import NoSuchFrame
-from ..frames import Frame
+from ..wire.frames import Frame
 from .html import Markup, escape, isolated, join, one_line, shorten, tag, visible
 from .html import table as html_table
 from .summary import LIMIT, streams, summary

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..conversation import Turn
 from ..marks import CallEnded, Extraction, Mark
+from ..wire.conversation import Turn
 from .html import one_line
 from .lanes import score
 

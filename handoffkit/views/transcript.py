@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Protocol
 
-from ..conversation import ToolUse, Turn
+from ..wire.conversation import ToolUse, Turn
 from .html import Markup, escape, isolated, join, lines, one_line, shorten, table, tag, visible
 from .summary import call
 

@@ -19,9 +19,9 @@ import psutil
 from measure import FIRST, Row, python
 
 from handoffkit import EventLog
-from handoffkit.endpoint.ids import Ids
 from handoffkit.endpoint.models.prompt import Reply
-from handoffkit.endpoint.realtime import RealtimeSession
+from handoffkit.endpoint.protocol.ids import Ids
+from handoffkit.endpoint.protocol.realtime.session import RealtimeSession
 from handoffkit.endpoint.tap import Connection, Tap
 
 WHAT = "100,000 frames through log and views, in one conversation"

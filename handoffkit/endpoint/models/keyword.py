@@ -31,6 +31,8 @@ class KeywordModel:
             ApiError: The schema of the output, or of a tool that must be called, cannot be filled (status 400, code
                 `unfillable_schema`; the message names the field).
         """
-        from .keyword_answer import answer  # the kernel only describes the model, and need not load what answers
+        from .keywords.keyword_answer import (
+            answer,  # the kernel only describes the model, and need not load what answers
+        )
 
         return answer(prompt)

@@ -5,8 +5,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
-from ..api_error import ApiError
-from .output_tools import output_tools
+from ..protocol.api_error import ApiError
+from .keywords.output_tools import output_tools
 from .prompt import Prompt, Reply, Tool, ToolCall
 
 

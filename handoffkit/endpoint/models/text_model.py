@@ -9,7 +9,7 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..api_error import ApiError
+from ..protocol.api_error import ApiError
 from .prompt import Message, Prompt, Reply, Tool, ToolCall, ToolResult
 
 _THINKING = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>\s*", re.DOTALL)

@@ -1,0 +1,1 @@
+"""A value for any JSON schema that a data model makes."""

@@ -1,0 +1,5 @@
+"""The Realtime protocol of one session, as rules."""
+
+from .session import Pending, RealtimeSession
+
+__all__ = ["Pending", "RealtimeSession"]
