@@ -72,7 +72,7 @@ DOORS = {
     "websockets": "endpoint/relay.py",
     "httpx2": "endpoint/relay.py",
     "matplotlib": "views/",
-    "jupyterlab": "lab.py",
+    "jupyterlab": "commands/lab.py",
 }
 """Where alone a library is imported."""
 
