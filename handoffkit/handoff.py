@@ -74,7 +74,7 @@ async def handoff(
     except CallIncomplete:
         await _answers(endpoint)  # that it is gone matters more: it says how to go on
         raise
-    label = "/".join(filter(None, (conversation.call, endpoint.next_label("handoff"))))
+    label = _label(conversation, endpoint)
     log, prompt = endpoint.log(), prompt or PROMPT
     before = log[-1].seq if log else 0
     options = {"deps": deps, "model_settings": model_settings, "usage_limits": usage_limits, "retries": retries}
@@ -174,6 +174,13 @@ async def _answers(endpoint: Endpoint) -> None:
         EndpointGone: It does not answer.
     """
     await endpoint.ask("grew", endpoint.folder, seq=-1, timeout=0)
+
+
+def _label(conversation: Ready, endpoint: Endpoint) -> str:
+    """Return what the log calls this handoff; a call of an older log lends no name that a new call may have, too."""
+    here = conversation.log is not None and conversation.log.folder == endpoint.folder
+    handoff = endpoint.next_label("handoff")
+    return f"{conversation.call}/{handoff}" if conversation.call and here else handoff
 
 
 async def _fail(run: "Run", found: list[Attempt], label: str, wanted: str, endpoint: Endpoint) -> NoReturn:

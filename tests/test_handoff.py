@@ -356,7 +356,10 @@ async def test_a_call_of_an_older_connection_is_handed_off_in_the_new_one(connec
     scripted(GOOD)
     result = await call.handoff(triage())
     assert result.output == TICKET
-    assert (result.label, result.seconds) == ("call-1/handoff-1", None)
+    assert (result.label, result.seconds) == ("handoff-1", None)
+    new = await held()
+    assert new.label == call.label
+    assert {frame.label for frame in new.log} == {"call-1"}, "the older call's handoff is none of the new call's"
 
 
 async def test_seconds_count_from_the_callers_last_word(connected: Endpoint) -> None:
