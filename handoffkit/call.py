@@ -175,9 +175,17 @@ class Call:
 
         return messages(self.turns)
 
-    def save(self, path: str | Path) -> Path:
-        """Save the call as a folder (`call.jsonl`, `caller.wav`, `agent.wav`), which `hk.load` opens."""
-        return self.log.save(path)
+    def save(self, path: str | Path, *, ticket: "HandoffResult | None" = None) -> Path:
+        """Save the call as a folder (`call.jsonl`, `caller.wav`, `agent.wav`), which `hk.load` opens; return its path.
+
+        Args:
+            path: The folder; an older saved call there is replaced.
+            ticket: The result of a handoff, which goes into `ticket.json`.
+
+        Raises:
+            SaveRefused: Something else is there, or the place cannot be written.
+        """
+        return self.log.save(path, ticket=None if ticket is None else ticket.to_json())
 
     def __repr__(self) -> str:
         state = self._over or ("open" if self._started else "not started")

@@ -951,3 +951,12 @@ async def test_the_keyword_model_fills_the_ticket_of_the_call(connected: Endpoin
     result = await (await held()).handoff(triage(), "Create the ticket.")
     assert isinstance(result.output, Ticket)
     assert result.output.priority == "high"
+
+
+async def test_a_call_is_saved_with_its_ticket(tmp_path: Path, connected: Endpoint) -> None:
+    scripted(GOOD)
+    call = await held()
+    result = await call.handoff(triage())
+    saved = call.save(tmp_path / "call", ticket=result)
+    assert json.loads((saved / "ticket.json").read_text()) == result.to_dict()
+    assert [turn.text for turn in hk.load(saved).turns] == [turn.text for turn in call.turns]
