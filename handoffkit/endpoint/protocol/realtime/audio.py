@@ -76,27 +76,52 @@ def heard(transcript: str, end_ms: int, audio_ms: int | None) -> str:
 
 
 class InputBuffer:
-    """Sound that the client has sent and not committed yet."""
+    """Sound that the client has sent and not committed yet, on the clock of all that it has ever sent."""
 
     def __init__(self) -> None:
         self._chunks: deque[bytes] = deque()
-        self._bytes = 0
+        self._bytes = self._gone = 0
 
     @property
     def ms(self) -> float:
         """Milliseconds that are waiting."""
         return self._bytes / BYTES_PER_MS
 
+    @property
+    def end_ms(self) -> float:
+        """Milliseconds that the client has sent in all."""
+        return (self._gone + self._bytes) / BYTES_PER_MS
+
     def append(self, chunk: bytes) -> None:
         """Add a chunk; beyond ten minutes the oldest goes."""
         self._chunks.append(chunk)
         self._bytes += len(chunk)
         while len(self._chunks) > 1 and self.ms > _LONGEST_MS:
-            self._bytes -= len(self._chunks.popleft())
+            self._forget(len(self._chunks.popleft()))
 
     def take(self) -> bytes:
         """Return everything and forget it."""
         audio = b"".join(self._chunks)
         self._chunks.clear()
-        self._bytes = 0
+        self._forget(len(audio))
         return audio
+
+    def cut(self, start_ms: int, end_ms: int | None = None) -> bytes:
+        """Return what was sent between two moments, and forget all up to the second (by default: everything)."""
+        audio, begin = self.take(), self._gone - self._bytes
+        begin -= len(audio)
+        end = len(audio) if end_ms is None else min(len(audio), max(0, end_ms * BYTES_PER_MS - begin))
+        if rest := audio[end:]:
+            self._gone -= len(rest)
+            self._chunks.append(rest)
+            self._bytes = len(rest)
+        return audio[max(0, start_ms * BYTES_PER_MS - begin) : end]
+
+    def since(self, start_ms: int) -> bytes:
+        """Return what was sent since a moment; nothing is forgotten."""
+        audio = b"".join(self._chunks)
+        return audio[max(0, start_ms * BYTES_PER_MS - self._gone) :]
+
+    def _forget(self, size: int) -> None:
+        self._bytes -= size
+        self._gone += size

@@ -100,6 +100,10 @@ class Entry:
     """Milliseconds of sound: of a caller's turn, or of a reply as far as it was sent or is left after a cut."""
     cut: bool = False
     """The client has cut it off where it stopped listening; nothing is added to it any more."""
+    heard: str | None = None
+    """The words that were recognised in a caller's sound, whether the client wants a transcript or not."""
+    listening: bool = False
+    """The words of a caller's sound are being recognised."""
 
     def shown(self) -> Record:
         """Return a copy of the item that later changes do not reach."""
@@ -119,6 +123,8 @@ class Entry:
 
     def words(self) -> str:
         """Return what is said in it; sound without words is `[inaudible]`, a picture `[image]`."""
+        if self.heard is not None:
+            return self.heard or "[inaudible]"
         return "".join(_words_of(part) for part in self.item.get("content", ()))
 
 

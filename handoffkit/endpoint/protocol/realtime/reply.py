@@ -29,6 +29,8 @@ class Response:
     settings: Settings
     conversation_id: str | None
     prompt: Prompt
+    context: list[Entry]
+    """The items that the model is given; of a spoken one the words may still be missing."""
     read: Tally
     """What the model is given, in tokens."""
     outputs: list[Entry] = field(default_factory=list)
@@ -38,9 +40,14 @@ class Response:
     """Results of its calls that came before it was done, and the item after which each belongs."""
     stream: "ReplyStream | None" = None
     stop: str | None = None
-    """Why nothing more is sent: `client_cancelled`, `max_output_tokens`, or None."""
+    """Why nothing more is sent: `client_cancelled`, `turn_detected`, `max_output_tokens`, or None."""
     error: dict[str, Any] | None = None
     """Why it failed: type, code and message."""
+
+    @property
+    def listening(self) -> bool:
+        """Whether the words of something that the model is given are still being recognised."""
+        return any(entry.listening for entry in self.context)
 
     def created(self) -> Record:
         """Return the response as it is when it begins."""
@@ -57,7 +64,9 @@ class Response:
     def _status(self) -> str:
         if self.error:
             return "failed"
-        return {None: "completed", "client_cancelled": "cancelled"}.get(self.stop, "incomplete")
+        if self.stop is None:
+            return "completed"
+        return "incomplete" if self.stop == "max_output_tokens" else "cancelled"
 
     def _cause(self) -> Record:
         return {"error": self.error} if self.error else {"reason": self.stop}
@@ -141,9 +150,10 @@ class ReplyStream:
         field_name = "transcript" if spoken else "text"
         self._item["content"].append({"type": f"output_{'audio' if spoken else 'text'}", field_name: ""})
         self._part = True
+        sound = self._voice(text) if spoken else None  # it is asked for now, so that it is ready when it is needed
         yield self._in_part("response.content_part.added", part=self._shown_part())
         words = pieces(text)
-        for piece in interleaved(words, self._voice(text)) if spoken else iter(words):
+        for piece in iter(words) if sound is None else interleaved(words, sound):
             yield self._sound(piece) if isinstance(piece, bytes) else self._words(piece, spoken)
 
     def _words(self, piece: str, spoken: bool) -> Event:

@@ -7,23 +7,23 @@ socket and no model is in here. Order, fields and defaults are those of recorded
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...models.prompt import Prompt, Reply
 from ..api_error import ApiError
 from ..fields import Check, integer, missing, one_of, text
 from ..ids import Ids
-from .audio import InputBuffer, Voice, decode, silence
+from .audio import Voice, decode, silence
 from .check import read, record, short
 from .config import RESPONSE, SESSION, Settings, defaults, updated
+from .hearing import Ears, Hearing, Sound, SpeechStarted, SpeechStopped
 from .items import ITEM, Conversation, Entry, history, kept, sound_ms
 from .reply import Event, ReplyStream, Response
 from .usage import Tally, given, made
 
 _LASTS = 3600  # seconds that a session lives at the service
-_SHORTEST_MS = 100  # of sound that can be committed
 _LARGEST = 15 << 20  # bytes of base64 in one append
 
 _ITEM_ID: dict[str, Check] = {"item_id": text}
@@ -55,6 +55,8 @@ class Pending:
 
     response_id: str
     prompt: Prompt
+    spoken: bool = True
+    """Whether the reply is said, rather than written."""
 
 
 class RealtimeSession:
@@ -65,13 +67,23 @@ class RealtimeSession:
         ids: Where ids come from.
         now: Returns the time in seconds since 1970.
         voice: Speaks a reply; by default as silence of about the right length.
+        ears: Who detects turns in the caller's sound and recognises its words; by default nobody.
     """
 
-    def __init__(self, model: str, ids: Ids, *, now: Callable[[], float] = time.time, voice: Voice = silence) -> None:
+    def __init__(
+        self,
+        model: str,
+        ids: Ids,
+        *,
+        now: Callable[[], float] = time.time,
+        voice: Voice = silence,
+        ears: Ears | None = None,
+    ) -> None:
         self._ids, self._voice = ids, voice
         self._config = defaults(model, ids.new("sess"), int(now()) + _LASTS)
         self._conversation, self._conversation_id = Conversation(), ids.new("conv")
-        self._buffer = InputBuffer()
+        self._hearing = Hearing(self._conversation, self._event, self._new_id, ears)
+        self._hearing.configure(self._config["audio"]["input"])
         self._active: dict[str, Response] = {}
         self._waiting: deque[str] = deque()
         self._replies = 0
@@ -98,16 +110,48 @@ class RealtimeSession:
             _CHECKS[event["type"]](event, "")
             return list(self._handle(event))
         except ApiError as error:
-            order = ("type", "code", "message", "param")
-            return [self._event("error", error={**{name: error.error()[name] for name in order}, "event_id": event_id})]
+            return [self._refusal(error, event_id)]
 
     def pending(self) -> Pending | None:
-        """Return a response that waits for a model, the oldest first; each is handed out once."""
+        """Return a response that waits for a model, the oldest first; each is handed out once.
+
+        One that answers spoken words is held back until they are recognised.
+        """
         while self._waiting:
-            response = self._active.get(self._waiting.popleft())
+            response = self._active.get(self._waiting[0])
+            if response is not None and response.listening:
+                return None
+            self._waiting.popleft()
             if response is not None:
-                return Pending(response.id, response.prompt)
+                prompt = replace(response.prompt, history=history(response.context))
+                return Pending(response.id, prompt, response.settings.spoken)
         return None
+
+    def sounds(self) -> list[Sound]:
+        """Return the caller's turns that wait for a recogniser; each is handed out once."""
+        return self._hearing.sounds()
+
+    @property
+    def speed(self) -> float:
+        """How fast the agent speaks; 1 is the voice's own pace."""
+        return float(self._config["audio"]["output"]["speed"])
+
+    @property
+    def speaking(self) -> tuple[str, bytes] | None:
+        """Id and sound so far of a turn that is being spoken, where the client wants its words."""
+        return self._hearing.speaking
+
+    def partial(self, item_id: str, delta: str) -> list[Event]:
+        """Return the event that says further words of a turn while, or after, it is spoken."""
+        return list(self._hearing.partial(item_id, delta))
+
+    def words(self, item_id: str, transcript: str, deltas: Iterable[str] = ()) -> list[Event]:
+        """Take the words of a spoken turn; return the events that say them, each of *deltas* first."""
+        return self._hearing.words(item_id, transcript, deltas)
+
+    def no_words(self, item_id: str, message: str, code: str = "transcription_failed") -> list[Event]:
+        """Take that the words of a spoken turn will not come; return the event that says so."""
+        return self._hearing.no_words(item_id, code, message)
 
     def answer(self, response_id: str, reply: Reply) -> Iterator[Event]:
         """Yield the events of a response, ending with `response.done`.
@@ -138,6 +182,10 @@ class RealtimeSession:
         closing = list(response.stream.close()) if response.stream else []
         return [*closing, *self._done(response)]
 
+    def _refusal(self, error: ApiError, event_id: str | None) -> Event:
+        said = {name: error.error()[name] for name in ("type", "code", "message", "param")}
+        return self._event("error", error={**said, "event_id": event_id})
+
     def _handle(self, event: Event) -> Iterator[Event]:
         match event["type"]:
             case "session.update":
@@ -145,9 +193,9 @@ class RealtimeSession:
             case "input_audio_buffer.append":
                 return self._append(event["audio"])
             case "input_audio_buffer.commit":
-                return self._commit()
+                return self._hearing.commit()
             case "input_audio_buffer.clear":
-                return self._clear()
+                return self._hearing.clear()
             case "conversation.item.create":
                 return self._create(event["item"], event.get("previous_item_id"))
             case "conversation.item.truncate":
@@ -167,6 +215,7 @@ class RealtimeSession:
         fresh = updated(self._config, change)
         self._keep_voice(fresh["audio"]["output"]["voice"])
         self._config = fresh
+        self._hearing.configure(fresh["audio"]["input"])
         yield self._event("session.updated", session=self._session())
 
     def _keep_voice(self, voice: Any) -> None:
@@ -175,37 +224,27 @@ class RealtimeSession:
             raise ApiError(message, code="cannot_update_voice")
 
     def _append(self, audio: str) -> Iterator[Event]:
-        self._buffer.append(decode(audio, "audio"))
-        yield from ()
+        for said in self._hearing.append(decode(audio, "audio")):
+            if isinstance(said, SpeechStarted):
+                yield from self._spoken_over()
+            elif isinstance(said, SpeechStopped):
+                yield from self._turn_taken()
+            else:
+                yield said
 
-    def _clear(self) -> Iterator[Event]:
-        self._buffer.take()
-        yield self._event("input_audio_buffer.cleared")
+    def _spoken_over(self) -> Iterator[Event]:
+        """End the reply that the caller speaks over, where the session is set to that."""
+        if self._hearing.detection and self._hearing.detection["interrupt_response"]:
+            for response in [one for one in self._active.values() if one.settings.in_conversation and not one.stop]:
+                yield from self._stop(response, "turn_detected")
 
-    def _commit(self) -> Iterator[Event]:
-        if self._buffer.ms < _SHORTEST_MS:
-            message = (
-                f"Error committing input audio buffer: buffer too small. Expected at least {_SHORTEST_MS}ms of audio, "
-                f"but buffer only has {self._buffer.ms:.2f}ms of audio."
-            )
-            raise ApiError(message, code="input_audio_buffer_commit_empty")
-        spoken = {"status": "completed", "role": "user", "content": [{"type": "input_audio", "transcript": None}]}
-        entry = Entry({"id": self._new_id("item"), "type": "message", **spoken}, audio_ms=int(self._buffer.ms))
-        audio = self._buffer.take()
-        self._conversation.add(entry)
-        place = {"previous_item_id": self._conversation.before(entry), "item_id": entry.item["id"]}
-        yield self._event("input_audio_buffer.committed", **place)
-        yield from self._added(entry)
-        yield from self._recognise(entry, audio)
-
-    def _recognise(self, entry: Entry, audio: bytes) -> Iterator[Event]:
-        """Say what becomes of a spoken turn's words. Nothing here can hear, so a client that wants them is told."""
-        if self._config["audio"]["input"]["transcription"] is None:
-            return
-        message = "Speech recognition is not installed here, so the words of this turn are not known. Type the turn."
-        error = {"type": "server_error", "code": "speech_recognition_not_installed", "message": message, "param": None}
-        kind = "conversation.item.input_audio_transcription.failed"
-        yield self._event(kind, item_id=entry.item["id"], content_index=0, error=error)
+    def _turn_taken(self) -> Iterator[Event]:
+        """Reply to a turn that was detected, where the session is set to that; it fails while another reply is made."""
+        if self._hearing.detection and self._hearing.detection["create_response"]:
+            try:
+                yield from self._respond({})
+            except ApiError as error:
+                yield self._refusal(error, None)
 
     def _create(self, item: dict[str, Any], after: str | None) -> Iterator[Event]:
         self._conversation.check_room(item.get("id"), after)
@@ -295,7 +334,7 @@ class RealtimeSession:
             replies=self._replies,
         )
         conversation_id = self._conversation_id if settings.in_conversation else None
-        return Response(self._ids.new("resp"), settings, conversation_id, prompt, given(settings, context))
+        return Response(self._ids.new("resp"), settings, conversation_id, prompt, [*context], given(settings, context))
 
     def _cancel(self, response_id: str | None) -> Iterator[Event]:
         active = [one for one in self._active.values() if one.id == (response_id or one.id) and not one.stop]
@@ -303,9 +342,13 @@ class RealtimeSession:
             active = [one for one in active if one.settings.in_conversation]
         if not active:
             raise ApiError("Cancellation failed: no active response found", code="response_cancel_not_active")
-        active[0].stop = "client_cancelled"
-        if active[0].stream is None:
-            yield from self._done(active[0])
+        yield from self._stop(active[0], "client_cancelled")
+
+    def _stop(self, response: Response, reason: str) -> Iterator[Event]:
+        """Have nothing more sent of a response; whoever sends it ends it, and one that has not begun ends now."""
+        response.stop = reason
+        if response.stream is None:
+            yield from self._done(response)
 
     def _done(self, response: Response) -> list[Event]:
         """End a response: all of it happens now, so that the next one knows the results that came early."""
