@@ -1,0 +1,89 @@
+"""What was said: a turn's sound in, its words out, by faster-whisper on this machine's processor."""
+
+from typing import TYPE_CHECKING, Any
+
+from ...audio import SAMPLE_RATE, SAMPLE_WIDTH
+from . import weights
+from .errors import WrongLanguage
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Samples = np.ndarray[tuple[int], np.dtype[np.float32]]
+
+_RATE = 16_000  # Hz: what the model hears
+_THREADS = 2
+
+
+class Recogniser:
+    """Recognises the words of a turn; thread-safe, so that a look at one turn need not wait for another.
+
+    Args:
+        path: A folder of weights; by default the first that `weights.find` finds.
+
+    Raises:
+        NoWeights: There are none.
+        WrongWeights: Those of the package are not the ones that were tried.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        from faster_whisper import WhisperModel
+
+        folder = str(weights.find(path))
+        self._model: Any = WhisperModel(
+            folder, device="cpu", compute_type="int8", cpu_threads=_THREADS, num_workers=2, local_files_only=True
+        )
+
+    def words(self, pcm: bytes, *, final: bool = True, language: str | None = None, prompt: str | None = None) -> str:
+        """Return what was said, "" if nothing was; blocks.
+
+        Args:
+            pcm: PCM16, mono, 24,000 Hz; up to ten minutes.
+            final: Whether these are the final words of a turn, or a look at one that is still spoken: quicker, rougher.
+            language: ISO 639-1; by default English, or what multilingual weights detect.
+            prompt: Words to expect.
+
+        Raises:
+            WrongLanguage: The weights do not know that language.
+        """
+        language = self._language(language)
+        sound = _samples(pcm)
+        segments, _ = self._model.transcribe(
+            sound,
+            language=language,
+            beam_size=5 if final else 1,
+            temperature=0.0,
+            condition_on_previous_text=False,
+            initial_prompt=prompt or None,
+            vad_filter=True,
+        )
+        return " ".join(segment.text.strip() for segment in segments).strip()
+
+    def warm_up(self) -> None:
+        """Pay for what only the first call costs."""
+        import numpy as np
+
+        for beams in (1, 5):
+            list(
+                self._model.transcribe(np.zeros(_RATE, np.float32), language="en", beam_size=beams, temperature=0.0)[0]
+            )
+
+    def _language(self, language: str | None) -> str | None:
+        known: list[str] = self._model.supported_languages
+        if language is None:
+            return "en" if known == ["en"] else None
+        short = language.partition("-")[0].lower()
+        if short not in known:
+            raise WrongLanguage(language, known)
+        return short
+
+
+def _samples(pcm: bytes) -> "Samples":
+    """Return sound as the model hears it: float32, 16,000 Hz."""
+    import numpy as np
+    import soxr
+
+    whole = len(pcm) - len(pcm) % SAMPLE_WIDTH
+    sound = np.frombuffer(pcm[:whole], "<i2").astype(np.float32) / 32768
+    resampled: Samples = soxr.resample(sound, SAMPLE_RATE, _RATE)
+    return resampled
