@@ -6,7 +6,7 @@ complete, whether a turn was answered, and what can be handed off.
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -19,13 +19,12 @@ from .errors import (
     EmptyTurn,
     EndpointGone,
     NotAVoiceAgent,
-    ReplyFailed,
-    ReplyTimeout,
-    ToolRaised,
+    NothingHeard,
 )
 from .log import EventLog
 from .marks import Turn
-from .turns import TurnEnd
+from .spoken import BLOCK_MS, Spoken
+from .waiting import Waiting, nothing_said
 from .wire.call_log import CallLog
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from .views import Timeline, Transcript
 
 _CANCEL = 10.0  # seconds in which a cancelled reply ends on the wire
-_CLOSE = 5.0  # seconds in which the end of a call reaches the log
-_SHORT = 1.0  # seconds that a reply takes at most if it is waited for without asking the endpoint
 
 
 class Call:
@@ -67,14 +64,16 @@ class Call:
         **options: Any,
     ) -> None:
         self.agent = agent
-        self.speak_first, self.reply_timeout = speak_first, reply_timeout
+        self.speak_first = speak_first
         self._endpoint: Endpoint = current()
         self._folder = self._endpoint.folder
         self.label = self._endpoint.next_label("call")
         self._wire = CallLog(self._endpoint.log(), self.label)
         self._session = _session(agent, {"model": model, **options}, self._endpoint, self.label)
+        self._spoken = Spoken(self._session, self._wire, self._endpoint, self._folder)
+        self._waiting = Waiting(self._session, self._wire, self._endpoint, self._folder, reply_timeout)
         self._started, self._over = False, ""
-        self._busy = False
+        self._busy = self._leaving = False
         self._stopping: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
 
@@ -114,6 +113,75 @@ class Call:
         self._check()
         return await self._turn(lambda: self._session.send(text))
 
+    async def send_audio(
+        self, source: Any, *, sample_rate: int | None = None, realtime: bool = True, over: bool = False
+    ) -> Turn:
+        """Speak a recording into the call, as a microphone would, and wait until the reply is complete; return it.
+
+        With turn detection (the session's default) the service cuts turns by the pauses in the sound, and quiet is
+        sent after it until the last turn is over; without it (push-to-talk) the recording is one turn. Where turn
+        detection is told not to reply (`create_response`), the caller's last turn is returned.
+
+        Args:
+            source: The path of a WAV file, its bytes, or a numpy array; it is converted (see `audio.load`).
+            sample_rate: Hz, for an array or raw bytes.
+            realtime: As fast as it sounds; False sends it as fast as it goes.
+            over: Begin at once, over what the agent is still saying. Else the agent's last reply is first heard out,
+                unless another task is just having it made (`send` in the background): that is spoken over too.
+
+        Raises:
+            AudioError: The recording cannot be used; nothing was sent.
+            CallNotStarted, CallOver: There is no call to speak in.
+            AudioBusy: Another recording, or a microphone, is being sent.
+            SpeechMissing: Nothing here can hear.
+            NothingHeard: Nobody speaks in the recording, as far as turn detection can tell. The call goes on.
+            ReplyFailed, ReplyTimeout, ToolRaised, EndpointGone: As for `send`.
+        """
+        from .audio import load, pace
+
+        self._check()
+        sound = load(source, sample_rate=sample_rate)
+        await self._spoken.check()
+        with self._spoken.source(sound.name):
+            if realtime and not over and not self._busy:
+                await self._session.played(self.reply_timeout)
+            blocks = pace(sound.blocks(BLOCK_MS), realtime=realtime)
+            turns = await self._hear(blocks, realtime=realtime)
+        if not turns:
+            raise NothingHeard(sound.name, sound.level, self._spoken.detection or {})
+        return turns[-1]
+
+    async def listen(self, *, source: "AsyncIterator[bytes]", seconds: float = 20.0) -> list[Turn]:
+        """Listen to a source of sound, and return what was said in the call meanwhile, by both sides.
+
+        Args:
+            source: Yields blocks of PCM16, mono, 24000 Hz, as they are recorded.
+            seconds: How long to listen, at most; a source may end earlier.
+
+        Raises:
+            CallNotStarted, CallOver, AudioBusy, SpeechMissing, ReplyFailed, ReplyTimeout, ToolRaised, EndpointGone: As
+                for `send_audio`.
+        """
+        self._check()
+        await self._spoken.check()
+        with self._spoken.source("the microphone"):
+            before = self._idle_seq()
+            await self._hear(_bounded(source, seconds), realtime=True)
+        return [turn for turn in self.turns if turn.seq > before]
+
+    async def respond(self) -> Turn:
+        """Ask the agent to speak without a turn of the caller's, and wait until that is complete; return it.
+
+        For sessions whose turn detection does not reply by itself, and to ask once more after a failure.
+
+        Raises:
+            CallNotStarted, CallOver, ReplyFailed, ReplyTimeout, ToolRaised, EndpointGone: As for `send`.
+        """
+        self._check()
+        before = self._idle_seq()
+        await self._do(self._session.respond)
+        return await self._waiting.reply(before)
+
     async def interrupt(self, *, played_ms: int | None = None) -> None:
         """Stop the reply that is under way; nothing happens if there is none.
 
@@ -122,19 +190,28 @@ class Call:
                 0 leaves it marked as unheard. It is never counted beyond what has arrived.
         """
         self._check()
-        state = await self._ask("state")  # meanwhile the SDK receives what is in the log already
+        state = await self._waiting.ask("state")  # meanwhile the SDK receives what is in the log already
         if state["outstanding"]:
             await self._session.interrupt(self._heard(played_ms))
-            await self._ask("wait", after=state["seq"], idle=_CANCEL)
+            await self._waiting.ask("wait", after=state["seq"], idle=_CANCEL)
 
     async def hang_up(self) -> None:
-        """End the call; called again, it does nothing. What was said stays readable, and can be handed off."""
-        if self._over:
+        """End the call; called again, it does nothing. What was said stays readable, and can be handed off.
+
+        Words of the caller's that are still on their way are waited for, up to ten seconds without anything new.
+        """
+        if self._over or self._leaving:
             return
-        self._over = "hung up"
-        if self._started:
-            await self._session.close()
-            await self._closed()
+        self._leaving = True
+        try:
+            if self._started and not self._wire.closed:
+                await self._spoken.end()
+                await self._waiting.last_words()
+        finally:
+            self._over = self._over or "hung up"
+            if self._started:
+                await self._session.close()
+                await self._waiting.closed()
 
     async def __aenter__(self) -> Self:
         return await self.start()
@@ -149,6 +226,11 @@ class Call:
         from .handoff import handoff
 
         return await handoff(self, agent, prompt, **options)
+
+    @property
+    def reply_timeout(self) -> float:
+        """Seconds without any frame after which a reply counts as not coming."""
+        return self._waiting.reply_timeout
 
     @property
     def log(self) -> EventLog:
@@ -192,8 +274,8 @@ class Call:
         return f"<Call {self.label}, {state}>"
 
     def _check(self) -> None:
-        if self._over:
-            raise CallOver(self._over)
+        if self._over or self._leaving:
+            raise CallOver(self._over or "being hung up")
         if not self._started:
             raise CallNotStarted
         if not self._endpoint.alive:
@@ -207,7 +289,7 @@ class Call:
         try:
             before = await self._idle()
             await self._do(act)
-            return await self._reply(before)
+            return await self._waiting.reply(before)
         except asyncio.CancelledError:
             # The cell was interrupted, which is the learner's choice: the reply is stopped, and the call goes on.
             self._stopping = asyncio.create_task(self._stop())
@@ -220,12 +302,35 @@ class Call:
         if self._stopping:
             await asyncio.wait([self._stopping], timeout=_CANCEL)
             self._stopping = None
+        before = self._idle_seq()
+        if self._wire.outstanding:
+            raise CallBusy
+        return before
+
+    def _idle_seq(self) -> int:
+        """Return the number of the last frame, if the call is still connected."""
         if closed := self._wire.closed:
             self._over = closed
             raise CallOver(self._over)
-        if self._wire.outstanding:
-            raise CallBusy
         return self._wire.seq
+
+    async def _hear(self, blocks: "AsyncIterator[bytes]", *, realtime: bool) -> list[Turn]:
+        """Send sound, and return the replies to what was heard in it, or the turns where none is due."""
+        before = self._idle_seq()
+        heard = False
+
+        async def send() -> None:
+            nonlocal heard
+            heard = await self._spoken.stream(blocks, realtime=realtime)
+
+        await self._do(send)
+        if not heard:
+            return []
+        if self._spoken.replies:
+            await self._waiting.answered(before)
+        speaker = "agent" if self._spoken.replies else "caller"
+        found = [turn for turn in self.turns if turn.speaker == speaker and turn.seq > before]
+        return found or [nothing_said(self._wire.ends_since(before)[-1])]
 
     async def _do(self, act: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -235,41 +340,9 @@ class Call:
                 raise EndpointGone from error
             raise
 
-    async def _reply(self, after: int) -> Turn:
-        end = await self._end(after)
-        if end.verdict == "failed":
-            raise ReplyFailed(end.ordinal, end.reason)
-        if (error := self._session.tool_error()) is not None:
-            raise ToolRaised(error) from error
-        replies = [turn for turn in self.turns if turn.speaker == "agent" and turn.seq > after]
-        return replies[-1] if replies else _nothing_said(end)
-
-    async def _end(self, after: int) -> TurnEnd:
-        """Wait for the end of the turn. The wire is its judge; a short reply's the SDK has seen first, at no cost."""
-        await self._session.settle(min(_SHORT, self.reply_timeout))
-        if end := self._wire.end_after(after):
-            return end
-        await self._ask("wait", after=after, idle=self.reply_timeout)
-        if (end := self._wire.end_after(after)) is None:
-            raise ReplyTimeout(self.reply_timeout, self._wire.outstanding or "no reply was asked for")
-        if end.verdict != "failed":
-            await self._session.settle()
-        return end
-
-    async def _closed(self) -> None:
-        """Wait until the log has the end of the call, so that it is the same whoever looks first."""
-        with contextlib.suppress(EndpointGone, TimeoutError):
-            async with asyncio.timeout(_CLOSE):
-                while not self._wire.closed:
-                    await self._endpoint.ask("grew", self._folder, seq=self._wire.seq, timeout=_CLOSE)
-
     async def _stop(self) -> None:
         with contextlib.suppress(Exception):
             await self.interrupt()
-
-    async def _ask(self, op: str, **question: Any) -> dict[str, Any]:
-        bound = question.get("idle", 0.0) + 660.0
-        return await self._endpoint.ask(op, self._folder, bound=bound, label=self.label, **question)
 
     def _heard(self, played_ms: int | None) -> int | None:
         """Never more than has arrived, and nothing to cut where nothing was heard."""
@@ -289,6 +362,10 @@ def _session(agent: Any, options: dict[str, Any], endpoint: Endpoint, label: str
     return PydanticSession(agent, Options(**options), endpoint, label)
 
 
-def _nothing_said(end: TurnEnd) -> Turn:
-    """Return the reply of an agent that ended its turn without a word."""
-    return Turn(end.conn, "agent", "", end.at, end.at, end.end_seq, "")
+async def _bounded(source: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:
+    """Yield what *source* yields in the next *seconds*, also where it yields nothing."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    with contextlib.suppress(TimeoutError, StopAsyncIteration):
+        while (left := end - loop.time()) > 0:
+            yield await asyncio.wait_for(anext(source), left)

@@ -37,6 +37,7 @@ def connect(
     model: Model | Mapping[str, Model] | None = None,
     upstream: str | None = None,
     faults: Sequence[Fault] = (),
+    speech: bool | None = None,
 ) -> None:
     """Start the local endpoint, or configure it anew, and print who answers.
 
@@ -50,12 +51,15 @@ def connect(
         upstream: The base URL of the service that a live endpoint sends on to; the default is OPENAI_BASE_URL as it
             stood before, else OpenAI.
         faults: Rules that delay, drop, replace or cut what passes.
+        speech: Whether a simulated call hears and speaks, where the `speech` extra is installed. Its models are loaded
+            in the background, about 500 MB of memory. Without it replies are silence of their length, and typed turns
+            work as ever. The default is True, unless the variable HANDOFFKIT_SPEECH says `off`.
 
     Raises:
         ConnectError: An unknown mode, a model for a live endpoint, no key for OpenAI, or no process.
     """
     global _endpoint
-    message = _message(mode, model, upstream, faults)
+    message = _message(mode, model, upstream, faults) | {"speech": _speech(speech)}
     if _endpoint is None or not _endpoint.takes(message):
         sweep(Path(tempfile.gettempdir()))
         fresh = Endpoint() if _endpoint is None else Endpoint.after(_endpoint)
@@ -115,6 +119,15 @@ def _message(mode: str | None, model: Any, upstream: str | None, faults: Sequenc
         "faults": [fault.describe() for fault in faults],
     }
     return message | (_live(upstream) if mode == "live" else {})
+
+
+def _speech(wanted: bool | None) -> bool:
+    if wanted is not None:
+        return wanted
+    said = os.environ.get("HANDOFFKIT_SPEECH") or "on"
+    if said not in ("on", "off"):
+        raise ConnectError(f"HANDOFFKIT_SPEECH is 'on' or 'off'; found {said!r}")
+    return said == "on"
 
 
 def _live(upstream: str | None) -> dict[str, Any]:

@@ -202,6 +202,10 @@ class _Conn:
     def speech_started(self, data: dict[str, Any]) -> None:
         self.speaking = self.seq, self.at
 
+    def cleared(self, data: dict[str, Any]) -> None:
+        # The client has taken back what was being spoken, so nothing is lost if the connection ends.
+        self.speaking = None
+
     def timed_out(self, data: dict[str, Any]) -> None:
         # The service commits silence and speaks by itself: nobody's words.
         self.timeouts.add(text(data, "item_id") or "")
@@ -352,6 +356,7 @@ _HANDLERS: dict[tuple[str, str], Callable[[_Conn, dict[str, Any]], None]] = {
     ("server", "conversation.item.added"): _Conn.item_added,
     ("server", "input_audio_buffer.committed"): _Conn.committed,
     ("server", "input_audio_buffer.speech_started"): _Conn.speech_started,
+    ("server", "input_audio_buffer.cleared"): _Conn.cleared,
     ("server", "input_audio_buffer.timeout_triggered"): _Conn.timed_out,
     ("server", "response.created"): _Conn.response_created,
     ("server", "response.output_item.added"): _Conn.output_item_added,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from .speech.loading import Speech
 from .tap import Tap
 
 _LINE = 1 << 20
@@ -18,10 +19,10 @@ _LONGEST = 600.0
 
 
 class Control:
-    """Answers the kernel's questions about the logs of this endpoint."""
+    """Answers the kernel's questions about the logs of this endpoint, and about what it can hear."""
 
-    def __init__(self, token: str, tap: Callable[[str], Tap]) -> None:
-        self._token, self._tap = token, tap
+    def __init__(self, token: str, tap: Callable[[str], Tap], speech: Callable[[], Speech | None]) -> None:
+        self._token, self._tap, self._speech = token, tap, speech
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one question and close."""
@@ -47,6 +48,8 @@ class Control:
                 return await self._grew(tap, **question)
             case "mark":
                 return self._mark(tap, **question)
+            case "speech":
+                return await self._hearing(**question)
         raise KeyError(op)
 
     def _state(self, tap: Tap, label: str) -> dict[str, Any]:
@@ -72,6 +75,14 @@ class Control:
                 if state["idle"] >= idle or not conns:
                     return {"end": None, **state}
         return {"end": None, **self._state(tap, label)}
+
+    async def _hearing(self, timeout: float) -> dict[str, Any]:
+        """Say whether speech is heard, once the models are loaded."""
+        speech = self._speech()
+        if speech is None:
+            return {"hears": False, "problem": ""}
+        await speech.wait(timeout)
+        return {"hears": speech.hears, "problem": speech.problem, "state": speech.state}
 
     async def _grew(self, tap: Tap, seq: int, timeout: float) -> dict[str, Any]:
         if tap.seq <= seq:

@@ -50,28 +50,33 @@ class Line:
     async def send(self, *messages: dict[str, Any] | str | bytes) -> None:
         """Send frames to the client; nothing else gets in between them.
 
+        A delay that strikes a single frame holds up its sender only: what others send passes by, as words of the
+        caller's that come late pass by a reply.
+
         Raises:
             Cut: A fault ended the connection instead.
         """
+        alone = [await self._struck(messages[0])] if len(messages) == 1 else None
         async with self._turn:
-            sent = []
-            for message in messages:
-                if (frame := await self._prepare(message)) is not None:
-                    sent.append(self._write(frame))
+            struck = [await self._struck(message) for message in messages] if alone is None else alone
+            sent = [self._out(*one) for one in struck if one is not None]
             try:
                 await (sent[0] if len(sent) == 1 else asyncio.gather(*sent))
             except (WebSocketClosedError, StreamClosedError):
                 raise Cut from None
 
-    async def _prepare(self, message: dict[str, Any] | str | bytes) -> str | bytes | None:
-        """Let a fault strike, then write down what is left to be sent; None where nothing is."""
+    async def _struck(self, message: dict[str, Any] | str | bytes) -> tuple[str | bytes, Event | None] | None:
+        """Let a fault strike; return what is left to be sent, None where nothing is."""
         frame: str | bytes | None = _text(message) if isinstance(message, dict) else message
         event = _event(message)
         if isinstance(frame, str) and event and (fault := self._faults.strike("server", event[0])):
             frame, event = await self._strike(fault, frame), None
-        if frame is not None:
-            self.connection.message("server", frame, event)
-        return frame
+        return None if frame is None else (frame, event)
+
+    def _out(self, frame: str | bytes, event: Event | None) -> Awaitable[None]:
+        """Write a frame down, then put it on its way."""
+        self.connection.message("server", frame, event)
+        return self._write(frame)
 
     def _write(self, frame: str | bytes) -> Awaitable[None]:
         try:

@@ -22,10 +22,10 @@ from .line import Cut, Line
 from .protocol import chat, conversations, responses
 from .protocol.api_error import ApiError
 from .protocol.ids import Ids
-from .protocol.realtime.session import RealtimeSession
 from .relay import RealtimeRelay, relay_exchange
 from .settings import Settings
 from .simulated import Simulation, ask
+from .speech.loading import Speech
 from .tap import Connection, Tap, read_event
 
 _LARGEST = 64 << 20  # bytes of one frame or one body
@@ -41,6 +41,7 @@ class Endpoint:
         self.taps: dict[str, Tap] = {}
         self.settings: Settings
         self.tap: Tap
+        self.speech: Speech | None = None
 
     def configure(self, settings: Settings) -> None:
         """Begin anew with *settings*: a new log, new faults, an empty store. Open connections keep the old ones."""
@@ -49,6 +50,13 @@ class Endpoint:
         self.store = conversations.Store()
         self.tap = Tap(settings.folder, {"mode": settings.mode, "pid": settings.pid})
         self.taps[settings.folder.name] = self.tap
+        if settings.mode == "simulated" and settings.speech and self.speech is None:
+            self.speech = Speech.start()
+
+    @property
+    def speech_in_use(self) -> Speech | None:
+        """What hears and speaks for simulated sessions; None where that is turned off."""
+        return self.speech if self.settings.speech else None
 
     def close(self) -> None:
         """Close every log."""
@@ -144,8 +152,7 @@ class Realtime(_Face, WebSocketHandler):
         assert self.line is not None
         if settings.mode == "live":
             return await RealtimeRelay.connect(settings, self.request, self.line, self.close)
-        session = RealtimeSession(model, Ids(connection.name))
-        return Simulation(session, settings.model, self.line)
+        return Simulation(model, Ids(connection.name), settings.model, self.line, self.endpoint.speech_in_use)
 
     async def open(self, *args: str, **kwargs: str) -> None:
         """Greet the client."""

@@ -28,6 +28,8 @@ class Settings:
     faults: tuple[Fault, ...] = ()
     pid: int = 0
     """The kernel's process id, for `recover()`."""
+    speech: bool = True
+    """Whether a simulated session hears and speaks, where that is installed."""
 
     @classmethod
     def read(cls, message: dict[str, Any]) -> "Settings":
@@ -40,6 +42,7 @@ class Settings:
             key=message.get("key"),
             faults=tuple(Fault(**rule) for rule in message.get("faults", [])),
             pid=message.get("pid", 0),
+            speech=message.get("speech", True),
         )
 
     def model(self, name: str) -> Model:

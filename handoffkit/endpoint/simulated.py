@@ -8,12 +8,19 @@ import asyncio
 import contextlib
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .line import Cut, Line
+from .listening import Listener
 from .models.prompt import Model, Prompt, Reply
 from .protocol.api_error import ApiError
+from .protocol.ids import Ids
+from .protocol.realtime.audio import silence
 from .protocol.realtime.session import Pending, RealtimeSession
+from .speaking import Pace, Utterance
+
+if TYPE_CHECKING:
+    from .speech.loading import Speech
 
 _PATIENCE = 120.0  # seconds that a model may take for one reply
 
@@ -37,11 +44,25 @@ async def ask(model: Model, prompt: Prompt) -> Reply:
 
 
 class Simulation:
-    """A realtime session that is answered on this machine."""
+    """A realtime session that is answered on this machine.
 
-    def __init__(self, session: RealtimeSession, model: Callable[[str], Model], line: Line) -> None:
-        self._session, self._model, self._line = session, model, line
+    Args:
+        model: Who asks for the session's model by name.
+        ids: Where ids come from.
+        answerer: Returns who answers for a model's name.
+        line: To the client.
+        speech: What hears and speaks; None for a session that does neither.
+    """
+
+    def __init__(
+        self, model: str, ids: Ids, answerer: Callable[[str], Model], line: Line, speech: "Speech | None"
+    ) -> None:
+        self._model, self._line, self._speech = answerer, line, speech
+        self._session = RealtimeSession(model, ids, voice=self._speak, ears=speech)
         self._answering: asyncio.Task[None] | None = None
+        self._listener = Listener(self._session, speech, line.send, self._answer_what_is_due) if speech else None
+        self._utterance: Utterance | None = None
+        self._pace = Pace()
 
     async def open(self) -> None:
         """Greet the client as the service does."""
@@ -49,14 +70,21 @@ class Simulation:
 
     async def receive(self, message: str | bytes) -> None:
         """Take one frame of the client's."""
+        if self._speech and isinstance(message, str) and '"input_audio_buffer.append"' in message:
+            await self._speech.wait()  # the models may still be loading, and no sound is lost meanwhile
+            self._pace.came(len(message) * 3 // 4)
         with contextlib.suppress(Cut):
             await self._line.send(*self._session.receive(message))
+            if self._listener:
+                self._listener.listen()
             self._answer_what_is_due()
 
     def close(self) -> None:
-        """Stop answering; the client has gone."""
+        """Stop answering and listening; the client has gone."""
         if self._answering:
             self._answering.cancel()
+        if self._listener:
+            self._listener.close()
 
     def _answer_what_is_due(self) -> None:
         if (self._answering is None or self._answering.done()) and (pending := self._session.pending()):
@@ -75,10 +103,21 @@ class Simulation:
         except ApiError as error:
             await self._line.send(*self._session.fail(pending.response_id, error))
         else:
+            if self._speech and reply.text and pending.spoken:
+                await self._speech.wait()
             await self._say(self._session.answer(pending.response_id, reply))
         return self._session.pending()
 
+    def _speak(self, text: str) -> Iterator[bytes]:
+        """Return the sound of *text*: of the voice, or silence where there is none."""
+        if self._speech is None or not self._speech.speaks:
+            return silence(text)
+        self._utterance = Utterance(self._speech.voice, text, self._session.speed)
+        return iter(self._utterance)
+
     async def _say(self, events: Iterator[dict[str, Any]]) -> None:
+        self._utterance = None
+        self._pace.begin()
         for event in events:
             if event["type"] == "response.function_call_arguments.done":
                 # A client answers as soon as it has the arguments; the response ends before that, as on the service.
@@ -86,3 +125,12 @@ class Simulation:
             else:
                 await self._line.send(event)
                 await asyncio.sleep(0)  # a cancel may be waiting to be read
+            if self._utterance:
+                await self._keep_pace(self._utterance)
+
+    async def _keep_pace(self, utterance: Utterance) -> None:
+        """Have the next piece of sound ready, at its time."""
+        if wait := self._pace.wait(utterance.sent_ms):
+            await asyncio.sleep(wait)
+        while not utterance.ready:
+            await utterance.more()

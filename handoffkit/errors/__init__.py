@@ -41,8 +41,10 @@ from .log import (
     SaveRefused,
 )
 from .sound import NotOurSound
+from .spoken import AudioBusy, NothingHeard, SpeechMissing
 
 __all__ = [
+    "AudioBusy",
     "CallBusy",
     "CallError",
     "CallIncomplete",
@@ -72,6 +74,7 @@ __all__ = [
     "NotAnAgent",
     "NotConnected",
     "NotOurSound",
+    "NothingHeard",
     "NothingSaid",
     "NothingToCompare",
     "NothingToRecover",
@@ -80,6 +83,7 @@ __all__ = [
     "SaveRefused",
     "ServiceFailed",
     "SeveralCalls",
+    "SpeechMissing",
     "ToolRaised",
     "UnfillableSchema",
     "WrongEndpoint",

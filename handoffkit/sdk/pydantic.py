@@ -17,6 +17,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.realtime import RealtimeError, RealtimeModel, RealtimeModelSettings, RealtimeSession
 from pydantic_ai.realtime.openai import OpenAIRealtimeModel
 
+from ..audio import duration_ms
 from ..connect import Endpoint
 from ..errors import WrongEndpoint, WrongModel
 
@@ -55,6 +56,8 @@ class PydanticSession:
         self._owner: asyncio.Task[None] | None = None
         self._leave = asyncio.Event()
         self._raised: list[Exception] = []
+        self._player: asyncio.Task[None] | None = None
+        self._realtime_playback = False
 
     async def open(self) -> None:
         """Open the session; whatever keeps it from opening is raised here."""
@@ -73,6 +76,34 @@ class PydanticSession:
     async def respond(self) -> None:
         """Ask the agent to speak without a turn of the caller's."""
         await self._live.create_response()
+
+    async def send_audio(self, pcm: bytes) -> None:
+        """Send sound of the caller's: PCM16, mono, 24000 Hz."""
+        await self._live.send_audio(pcm)
+
+    async def commit(self) -> None:
+        """Say that the sound so far is a turn (push-to-talk)."""
+        await self._live.commit_audio()
+
+    async def clear(self) -> None:
+        """Have the sound forgotten that is no turn yet."""
+        await self._live.clear_audio()
+
+    def play(self, *, realtime: bool) -> None:
+        """Have what the agent says played from now on: as long as it sounds, or at once.
+
+        Nothing is heard of it here; it is what tells the SDK how much a caller who speaks over it has heard.
+        """
+        self._realtime_playback = realtime
+        if self._player is None:
+            self._player = asyncio.create_task(self._play(self._live), name="handoffkit playback")
+
+    async def played(self, seconds: float) -> None:
+        """Wait until all that the agent has said so far has been played, *seconds* at most."""
+        if self._player and not self._live.closed:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._live.wait_for_playback()
 
     async def settle(self, seconds: float = _SETTLE) -> None:
         """Wait until the SDK has filed the reply that it waits for, *seconds* at most."""
@@ -110,17 +141,27 @@ class PydanticSession:
 
     async def _own(self, ready: "asyncio.Future[None]") -> None:
         try:
-            async with self._realtime.session(**self._options) as session:
+            async with self._realtime.session(handle_barge_in=True, **self._options) as session:
                 self._session = session
                 listener = asyncio.create_task(self._listen(session), name="handoffkit events")
                 if not ready.done():
                     ready.set_result(None)
                 await self._leave.wait()
-            await asyncio.wait([listener], timeout=_SETTLE)
+            await asyncio.wait([task for task in (listener, self._player) if task], timeout=_SETTLE)
         except Exception as error:
             if ready.done():
                 raise
             ready.set_exception(error)
+
+    async def _play(self, session: RealtimeSession) -> None:
+        """Take the agent's sound piece by piece; the SDK counts a piece as heard when the next one is asked for."""
+        loop = asyncio.get_running_loop()
+        ends = 0.0
+        with contextlib.suppress(RealtimeError):
+            async for piece in session.stream_audio():
+                if self._realtime_playback:
+                    ends = max(ends, loop.time()) + duration_ms(len(piece)) / 1000
+                    await asyncio.sleep(ends - loop.time())
 
     async def _listen(self, session: RealtimeSession) -> None:
         """Take the session's events, which the log has as well, and keep what tools raise; then the session goes on."""

@@ -56,5 +56,22 @@ class CallLog:
         ends = [end for found in self._conversations(derived) for end in derived.tracker.ended(found.conn)]
         return min((end for end in ends if end.end_seq > seq), key=lambda end: end.end_seq, default=None)
 
+    def ends_since(self, seq: int) -> list[TurnEnd]:
+        """Return the ends of the call's turns that began after the frame *seq*, in the order in which they ended."""
+        derived = self.log.derived
+        ends = [end for found in self._conversations(derived) for end in derived.tracker.ended(found.conn)]
+        return sorted((end for end in ends if end.start_seq > seq), key=lambda end: end.end_seq)
+
+    @property
+    def conversation(self) -> Conversation | None:
+        """What was said in the call's last connection; None before it has one."""
+        found = self._conversations(self.log.derived)
+        return found[-1] if found else None
+
+    @property
+    def words_due(self) -> bool:
+        """Whether words of the caller's are still on their way."""
+        return any(turn.pending and turn.speaker == "caller" for turn in self.turns)
+
     def _conversations(self, derived: Derivation) -> list[Conversation]:
         return [found for found in derived.conversations.values() if found.label == self.label]

@@ -35,6 +35,10 @@ class Conversation:
         self.told = ""
         """The instructions that the client sent last; in force once the service confirms them."""
         self.seq, self.at = 0, 0.0
+        self.detection: dict[str, Any] | None = None
+        """The settings of turn detection in force; None where the client takes the turns itself."""
+        self.speaking: Item | None = None
+        """The turn that the caller is speaking now, as the service's turn detection says."""
         self._unasked: list[Item] = []
         """What the client has told since the last request for a reply: history, if it tells the agent's part too."""
         self._active: dict[str, Reply] = {}
@@ -50,6 +54,11 @@ class Conversation:
         if (handler := _HANDLERS.get((frame.dir, frame.event))) is not None:
             self.seq, self.at = frame.seq, frame.at
             handler(self, data, frame)
+
+    @property
+    def sound_bytes(self) -> int:
+        """Bytes of sound that the client has sent."""
+        return self._hearing.sent
 
     @property
     def turns(self) -> list[Turn]:
@@ -123,6 +132,8 @@ class Conversation:
         heard = obj(obj(session, "audio"), "input")
         if "transcription" in heard:
             self._transcribes = heard["transcription"] is not None
+        if "turn_detection" in heard:
+            self.detection = obj(heard, "turn_detection") or None
 
     def _added(self, data: dict[str, Any], frame: Frame) -> None:
         found = obj(data, "item")
@@ -138,21 +149,29 @@ class Conversation:
             self.items.place(item, text(data, "previous_item_id"))
 
     def _speech_started(self, data: dict[str, Any], frame: Frame) -> None:
-        item = self._heard(data)
+        item = self.speaking = self._heard(data)
         item.start, item.end = self._hearing.started(item.id, data.get("audio_start_ms"), self.at), self.at
 
     def _speech_stopped(self, data: dict[str, Any], frame: Frame) -> None:
-        item = self._heard(data)
+        item, self.speaking = self._heard(data), None
         item.end, item.audio_ms = self._hearing.stopped(item.id, data.get("audio_end_ms"), self.at)
 
     def _committed(self, data: dict[str, Any], frame: Frame) -> None:
-        item = self._heard(data)
+        item, self.speaking = self._heard(data), None
         start, end, length = self._hearing.take()
         if item.start is None:
             item.start, item.end, item.audio_ms = start, end, length
         self.items.place(item, text(data, "previous_item_id"))
         if not self._transcribes:
             self._silent(item, "the session does not transcribe what is said")
+
+    def _cleared(self, data: dict[str, Any], frame: Frame) -> None:
+        """Forget what was being spoken: the client has taken it back, so nobody has said it."""
+        self._hearing.clear()
+        if self.speaking is not None:
+            self.speaking.hidden, self.speaking.pending = True, False
+            self.items.changed(self.speaking)
+            self.speaking = None
 
     def _heard(self, data: dict[str, Any]) -> Item:
         """Return the caller's spoken item that an event is about; it waits for its words from the first on."""
@@ -345,6 +364,7 @@ _HANDLERS: dict[tuple[str, str], _Handler] = {
     ("server", "input_audio_buffer.speech_started"): Conversation._speech_started,
     ("server", "input_audio_buffer.speech_stopped"): Conversation._speech_stopped,
     ("server", "input_audio_buffer.committed"): Conversation._committed,
+    ("server", "input_audio_buffer.cleared"): Conversation._cleared,
     ("server", "input_audio_buffer.timeout_triggered"): Conversation._timed_out,
     ("server", "conversation.item.input_audio_transcription.delta"): Conversation._words,
     ("server", "conversation.item.input_audio_transcription.completed"): Conversation._words_done,

@@ -41,6 +41,15 @@ class Hearing:
             return at
         return min(at, max(self._first, self._last - (self._bytes / BYTES_PER_MS - ms) / 1000))
 
+    @property
+    def sent(self) -> int:
+        """Bytes of sound that were sent in all."""
+        return self._bytes
+
+    def clear(self) -> None:
+        """Forget the sound that was sent and not committed."""
+        self._first, self._taken = None, self._bytes
+
     def commit(self, at: float) -> None:
         """Note that the client commits what it has sent since the last time."""
         self._commits.append(self._segment(at))

@@ -11,7 +11,7 @@ from functools import cached_property
 from .conversation import Conversation
 from .evidence import numbers, references
 from .lexicon import Hit, Reading, Topic, lexicon
-from .words import sentences
+from .words import sentences, tokens
 
 _STAKES_REACH = 12
 _NEED_REACH = 8
@@ -164,12 +164,11 @@ def _deadline(reading: Reading) -> bool:
 def _near(reading: Reading) -> list[tuple[int, int]]:
     """Return where the caller names a time within a day or so: first token and the one after the last."""
     spans = [(hit.start, hit.end) for hit in reading.find("urgency.near")]
+    spoken = tokens(reading.text)
     for number in numbers(reading.text):
-        if number.unit in ("minute", "hour") and reading.words[number.start - 1 : number.start] in (
-            ("in",),
-            ("within",),
-        ):
-            spans.append((number.start - 1, number.end + 1))
+        before = spoken[number.start - 1].text if number.start else ""
+        if number.unit in ("minute", "hour") and before in ("in", "within", "than"):
+            spans.append((reading.index(spoken[number.start - 1].start), reading.index(spoken[number.end].start) + 1))
     return sorted(spans)
 
 

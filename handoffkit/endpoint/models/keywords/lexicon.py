@@ -5,13 +5,15 @@
 """
 
 import tomllib
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from .words import Spelling, Token, stem, tokens
+from .spoken import MIN_JOINED, folded
+from .words import Spelling, Token, stem
 
 FILE = Path(__file__).with_name("lexicon.toml")
 """The lexicon as a readable file."""
@@ -77,6 +79,10 @@ class Reading:
         """Return the hits of one group, in order."""
         return [hit for hit in self.hits if hit.group == group]
 
+    def index(self, offset: int) -> int:
+        """Return the index of the word that begins at or before *offset* in the text."""
+        return max(0, bisect_right(self.tokens, offset, key=lambda token: token.start) - 1)
+
     def has(self, group: str) -> bool:
         """Say whether a word of the group stands here and is not denied."""
         return any(not hit.denied for hit in self.find(group))
@@ -92,8 +98,10 @@ class Lexicon:
         self._forms: dict[str, dict[str, float]] = {}
         self._stems: dict[str, dict[str, float]] = {}
         self._phrases: dict[str, list[tuple[tuple[str, ...], str, float]]] = {}
+        self._not = frozenset(stem(word) for word in data["small"]["negators"] if _is_not(word))
         for group, entry, weight in _entries(data):
             self._add(group, entry, weight)
+        self._joined = frozenset(self._compounds())
         self._spelling = Spelling(self._vocabulary(), data["common"]["words"].split())
         self._between = frozenset(data["small"]["between"])
         self.read = lru_cache(maxsize=1024)(self._read)
@@ -111,6 +119,14 @@ class Lexicon:
         else:
             pattern = tuple(stem(part) for part in parts)
             self._phrases.setdefault(pattern[0], []).append((pattern, group, weight))
+            if len(parts) == 2 and not {"*", "$"} & set(parts):
+                self._stems.setdefault(stem("".join(parts)), {}).setdefault(group, weight)
+
+    def _compounds(self) -> Iterator[str]:
+        """Yield the words that may have been heard as two: names of topics and things, never small words."""
+        for word, groups in self._forms.items():
+            if len(word) >= MIN_JOINED and any(group.partition(".")[0] in _COMPOUND for group in groups):
+                yield word
 
     def _vocabulary(self) -> Iterator[str]:
         yield from self._forms
@@ -119,10 +135,10 @@ class Lexicon:
                 yield from pattern
 
     def _read(self, text: str) -> Reading:
-        found = tuple(tokens(text))
+        found = folded(text, self._joined)
         words = tuple(self._spelling.mend(token.text) for token in found)
         roots = tuple(stem(word) for word in words)
-        hits = [*self._words(words, roots), *self._sequences(roots)]
+        hits = _unmasked([*self._words(words, roots), *self._sequences(roots)])
         denied = [self._deny(hit, hits, words) for hit in hits]
         return Reading(text, found, words, roots, tuple(sorted(denied, key=lambda hit: (hit.start, -hit.end))))
 
@@ -138,10 +154,30 @@ class Lexicon:
 
     def _sequences(self, roots: tuple[str, ...]) -> Iterator[Hit]:
         for index, root in enumerate(roots):
-            for pattern, group, weight in self._phrases.get(root, ()):
-                end = _match(pattern, roots, index)
+            patterns = self._phrases.get(root, [])
+            for pattern, group, weight in patterns + (self._phrases.get("not", []) if root in self._not else []):
+                end = self._match(pattern, roots, index)
                 if end:
                     yield Hit(group, index, end, weight, " ".join(pattern))
+
+    def _match(self, pattern: tuple[str, ...], roots: tuple[str, ...], start: int) -> int:
+        """Return the index after *pattern* in *roots* at *start*, or 0.
+
+        `*` stands for at most two words, `not` for any word that denies, `$` for the end of the turn.
+        """
+        index = start
+        for position, part in enumerate(pattern):
+            if part == "*":
+                rest = pattern[position + 1]
+                index = next((i for i in range(index, index + _GAP + 1) if roots[i : i + 1] == (rest,)), len(roots))
+            elif part == "$":
+                if index != len(roots):
+                    return 0
+            elif roots[index : index + 1] == (part,) or (part == "not" and set(roots[index : index + 1]) & self._not):
+                index += 1
+            else:
+                return 0
+        return index
 
     def _deny(self, hit: Hit, hits: list[Hit], words: tuple[str, ...]) -> Hit:
         """Mark urgency and names of topics that are denied; other words after "not" are what went wrong."""
@@ -158,6 +194,9 @@ class Lexicon:
 
 _EXACT = {"feelings", "things"}
 """Families whose words are found only as they are listed: "please" is no "pleased"."""
+_MASKS = {"small.idioms"}
+_MASKED = {"topics"}
+_COMPOUND = {"topics", "things"}
 _DENIABLE = {
     "urgency.high",
     "urgency.danger",
@@ -213,15 +252,23 @@ def _lists(section: str, lists: dict[str, Iterable[str]]) -> Iterator[tuple[str,
             yield from ((f"{section}.{key}", word, 1.0) for word in words)
 
 
-def _match(pattern: tuple[str, ...], roots: tuple[str, ...], start: int) -> int:
-    """Return the index after *pattern* in *roots* at *start*, or 0; `*` stands for at most two words."""
-    index = start
-    for position, part in enumerate(pattern):
-        if part == "*":
-            rest = pattern[position + 1]
-            index = next((i for i in range(index, index + _GAP + 1) if roots[i : i + 1] == (rest,)), len(roots))
-        elif roots[index : index + 1] != (part,):
-            return 0
-        else:
-            index += 1
-    return index
+def _is_not(word: str) -> bool:
+    return word in ("not", "cannot", "never") or (word.endswith("nt") and len(word) > 3)
+
+
+def _unmasked(hits: list[Hit]) -> list[Hit]:
+    """Return *hits* without the single words that a phrase takes for another topic: "order" in "out of order"."""
+    phrases = [
+        hit for hit in hits if hit.end - hit.start > 1 and (hit.group in _MASKS or hit.group.startswith("topics."))
+    ]
+
+    def is_masked(hit: Hit) -> bool:
+        return any(
+            phrase.start <= hit.start and hit.end <= phrase.end and phrase.group != hit.group for phrase in phrases
+        )
+
+    return [
+        hit
+        for hit in hits
+        if hit.end - hit.start > 1 or hit.group.partition(".")[0] not in _MASKED or not is_masked(hit)
+    ]

@@ -1,0 +1,166 @@
+"""The caller's sound in one call: streamed as a microphone would, until the service has taken it for turns.
+
+`Call.send_audio` and `Call.listen` stand on it. What the service makes of the sound is read off the wire.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .audio import BYTES_PER_MS
+from .errors import AudioBusy, EndpointGone, SpeechMissing
+from .process import Endpoint
+from .wire.call_log import CallLog
+
+if TYPE_CHECKING:
+    from .sdk.pydantic import PydanticSession
+
+BLOCK_MS = 40
+"""Milliseconds of sound in one event."""
+_MARGIN_MS = 1000  # of quiet beyond what ends a turn, after which nobody is speaking
+_USUAL_SILENCE_MS = 1200  # of quiet that ends a turn where the settings do not say so (semantic turn detection)
+_TAKEN = 10.0  # seconds in which the endpoint has taken in what was sent, unless it goes on taking
+_REMOTE = 3.0  # seconds in which a service elsewhere says that it hears somebody
+_LOADING = 90.0  # seconds in which the models are loaded
+
+
+class Spoken:
+    """Sends the caller's sound of one call.
+
+    Args:
+        session: The SDK's session.
+        wire: The call, as the log has it.
+        endpoint: Who is asked what it hears.
+        folder: The log's.
+    """
+
+    def __init__(self, session: "PydanticSession", wire: CallLog, endpoint: Endpoint, folder: Path) -> None:
+        self._session, self._wire, self._endpoint, self._folder = session, wire, endpoint, folder
+        self._source = ""
+        self._sent = 0
+        self._hears = False
+
+    @property
+    def busy(self) -> str:
+        """What is being sent; empty if nothing is."""
+        return self._source
+
+    @property
+    def detection(self) -> dict[str, Any] | None:
+        """The turn detection in force; None for push-to-talk."""
+        conversation = self._wire.conversation
+        return conversation.detection if conversation else None
+
+    @property
+    def replies(self) -> bool:
+        """Whether a turn is answered: push-to-talk asks for that, and turn detection may be told not to."""
+        return self.detection is None or bool(self.detection.get("create_response", True))
+
+    @contextlib.contextmanager
+    def source(self, name: str) -> Iterator[None]:
+        """Hold the call's one ear for a source of sound.
+
+        Raises:
+            AudioBusy: Another source is being sent.
+        """
+        if self._source:
+            raise AudioBusy(self._source, name)
+        self._source = name
+        try:
+            yield
+        finally:
+            self._source = ""
+
+    async def check(self) -> None:
+        """Wait until the models are loaded.
+
+        Raises:
+            SpeechMissing: Nothing here can hear, and what to do about it.
+        """
+        if self._hears or self._endpoint.mode == "live":
+            return
+        answer = await self._endpoint.ask("speech", self._folder, bound=_LOADING + 30, timeout=_LOADING)
+        if not answer["hears"]:
+            raise SpeechMissing(answer["problem"])
+        self._hears = True
+
+    async def stream(self, blocks: AsyncIterator[bytes], *, realtime: bool) -> bool:
+        """Send all of *blocks* and what ends the last turn in it; return whether anybody was heard to speak.
+
+        A stream that is given up in the middle is taken back, so that the next turn begins with itself.
+        """
+        before = self._wire.seq
+        self._session.play(realtime=realtime)
+        try:
+            async for block in blocks:
+                await self._send(block)
+            if self.detection is None:
+                return await self._push()
+            return await self._fall_silent(before, realtime)
+        except asyncio.CancelledError:
+            with contextlib.suppress(Exception):
+                await asyncio.shield(self._session.clear())
+            raise
+
+    async def end(self) -> None:
+        """Have a turn that is still being spoken taken as it is, since the call ends."""
+        if self._sent:
+            await self.taken()
+            if self._speaking:
+                with contextlib.suppress(Exception):  # whatever is wrong with the connection, the call ends
+                    await self._session.commit()
+
+    async def taken(self) -> None:
+        """Wait until the endpoint has taken in all that was sent: it answers in turn, so it has acted on it by then."""
+        with contextlib.suppress(TimeoutError, EndpointGone):
+            async with asyncio.timeout(_TAKEN) as bound:
+                while (got := self._got()) < self._sent:
+                    await self._endpoint.ask("grew", self._folder, seq=self._wire.seq, timeout=1.0)
+                    if self._got() > got:
+                        bound.reschedule(asyncio.get_running_loop().time() + _TAKEN)
+            await self._endpoint.ask("grew", self._folder, seq=-1, timeout=0)
+
+    async def _send(self, block: bytes) -> None:
+        await self._session.send_audio(block)
+        self._sent += len(block)
+
+    def _got(self) -> int:
+        conversation = self._wire.conversation
+        return conversation.sound_bytes if conversation else 0
+
+    async def _push(self) -> bool:
+        await self._session.commit()
+        await self._session.respond()
+        return True
+
+    async def _fall_silent(self, before: int, realtime: bool) -> bool:
+        """Send quiet, as a microphone does, until the turn is over; one that never is over is committed."""
+        wanted = (self.detection or {}).get("silence_duration_ms", _USUAL_SILENCE_MS) + _MARGIN_MS
+        for _ in range(0, wanted, BLOCK_MS):
+            if realtime and self._spoke(before) and not self._speaking:
+                break
+            await self._send(bytes(BLOCK_MS * BYTES_PER_MS))
+            await asyncio.sleep(BLOCK_MS / 1000 if realtime else 0)
+        await self.taken()
+        if self._endpoint.mode == "live":
+            await self._wait_for_speech(before)
+        if self._speaking:
+            await self._session.commit()
+            await self._session.respond()
+        return self._spoke(before)
+
+    async def _wait_for_speech(self, before: int) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_REMOTE):
+                while not self._spoke(before) or self._speaking:
+                    await self._endpoint.ask("grew", self._folder, seq=self._wire.seq, timeout=1.0)
+
+    @property
+    def _speaking(self) -> bool:
+        conversation = self._wire.conversation
+        return conversation is not None and conversation.speaking is not None
+
+    def _spoke(self, before: int) -> bool:
+        return bool(self._wire.frames.filter("input_audio_buffer.speech_started", after_seq=before))

@@ -1,0 +1,105 @@
+"""Waiting for what a call is owed: a reply, the last words, the end. Every wait has a bound.
+
+The wire is the judge of all of them; the endpoint is asked only where nothing is there yet.
+"""
+
+import asyncio
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import EndpointGone, ReplyFailed, ReplyTimeout, ToolRaised
+from .marks import Turn
+from .process import Endpoint
+from .turns import TurnEnd
+from .wire.call_log import CallLog
+
+if TYPE_CHECKING:
+    from .sdk.pydantic import PydanticSession
+
+_CLOSE = 5.0  # seconds in which the end of a call reaches the log
+_SHORT = 1.0  # seconds that a reply takes at most if it is waited for without asking the endpoint
+_LAST_WORDS = 10.0  # seconds without anything new after which words that are due count as not coming
+
+
+class Waiting:
+    """Waits on behalf of one call.
+
+    Args:
+        session: The SDK's session.
+        wire: The call, as the log has it.
+        endpoint: Who is asked.
+        folder: The log's.
+        reply_timeout: Seconds without any frame after which a reply counts as not coming.
+    """
+
+    def __init__(
+        self, session: "PydanticSession", wire: CallLog, endpoint: Endpoint, folder: Path, reply_timeout: float
+    ) -> None:
+        self._session, self._wire, self._endpoint, self._folder = session, wire, endpoint, folder
+        self.reply_timeout = reply_timeout
+
+    async def ask(self, op: str, **question: Any) -> dict[str, Any]:
+        """Ask the endpoint about this call."""
+        bound = question.get("idle", 0.0) + 660.0
+        return await self._endpoint.ask(op, self._folder, bound=bound, label=self._wire.label, **question)
+
+    async def reply(self, after: int) -> Turn:
+        """Return the reply to the turn that ends first after the frame *after*."""
+        end = await self._end(after)
+        if end.verdict == "failed":
+            raise ReplyFailed(end.ordinal, end.reason)
+        if (error := self._session.tool_error()) is not None:
+            raise ToolRaised(error) from error
+        replies = [turn for turn in self._wire.turns if turn.speaker == "agent" and turn.seq > after]
+        return replies[-1] if replies else nothing_said(end)
+
+    async def _end(self, after: int) -> TurnEnd:
+        """Wait for the end of the turn. The wire is its judge; a short reply's the SDK has seen first, at no cost."""
+        await self._session.settle(min(_SHORT, self.reply_timeout))
+        if end := self._wire.end_after(after):
+            return end
+        await self.ask("wait", after=after, idle=self.reply_timeout)
+        if (end := self._wire.end_after(after)) is None:
+            raise ReplyTimeout(self.reply_timeout, self._wire.outstanding or "no reply was asked for")
+        if end.verdict != "failed":
+            await self._session.settle()
+        return end
+
+    async def answered(self, before: int) -> list[TurnEnd]:
+        """Wait until every turn that began after the frame *before* has ended, and return how."""
+        after = before
+        while not (ends := self._wire.ends_since(before)) or self._wire.outstanding:
+            state = await self.ask("wait", after=after, idle=self.reply_timeout)
+            if state["end"] is None:
+                raise ReplyTimeout(self.reply_timeout, self._wire.outstanding or "no reply was asked for")
+            after = state["end"]["end_seq"]
+        await self._session.settle()
+        for end in ends:
+            if end.verdict == "failed":
+                raise ReplyFailed(end.ordinal, end.reason)
+        if (error := self._session.tool_error()) is not None:
+            raise ToolRaised(error) from error
+        return ends
+
+    async def last_words(self) -> None:
+        """Wait, bounded, for words of the caller's that are on their way."""
+        with contextlib.suppress(TimeoutError, EndpointGone):
+            async with asyncio.timeout(_LAST_WORDS) as bound:
+                while self._wire.words_due and not self._wire.closed:
+                    before = self._wire.seq
+                    await self._endpoint.ask("grew", self._folder, seq=before, timeout=_LAST_WORDS)
+                    if self._wire.seq > before:
+                        bound.reschedule(asyncio.get_running_loop().time() + _LAST_WORDS)
+
+    async def closed(self) -> None:
+        """Wait until the log has the end of the call, so that it is the same whoever looks first."""
+        with contextlib.suppress(EndpointGone, TimeoutError):
+            async with asyncio.timeout(_CLOSE):
+                while not self._wire.closed:
+                    await self._endpoint.ask("grew", self._folder, seq=self._wire.seq, timeout=_CLOSE)
+
+
+def nothing_said(end: TurnEnd) -> Turn:
+    """Return the reply of an agent that ended its turn without a word."""
+    return Turn(end.conn, "agent", "", end.at, end.at, end.end_seq, "")
