@@ -11,6 +11,7 @@ from functools import cached_property
 from .conversation import Conversation
 from .evidence import numbers, references
 from .lexicon import Hit, Reading, Topic, lexicon
+from .stance import SECOND, TAKEN_BACK, Clause, clauses, own_factor, second, texts, turning
 from .words import sentences, tokens
 
 _STAKES_REACH = 12
@@ -22,19 +23,59 @@ _URGENT_QUESTION = {"urgent", "urgency", "deadline", "soon", "hurry", "priority"
 class Judgement:
     """The evidence of one conversation, weighed."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: Conversation, *, part: bool = False) -> None:
         self.conversation = conversation
+        self._is_part = part
 
     @cached_property
     def scores(self) -> dict[str, float]:
-        """Every topic of the lexicon with the weight of its words, each word counted once, in the lexicon's order."""
+        """Every topic of the lexicon with the weight of its words, each word counted once, in the lexicon's order.
+
+        A word counts by where it stands (see `stance`): little if it was taken back, less in the lesser of two
+        troubles.
+        """
         scores = dict.fromkeys(lexicon().topics, 0.0)
-        seen: set[tuple[str, str]] = set()
-        for hit in self._hits("topics"):
-            if (hit.group, hit.word) not in seen:
-                seen.add((hit.group, hit.word))
-                scores[hit.group.partition(".")[2]] += _DENIED if hit.denied else hit.weight
+        weights: dict[tuple[str, str, bool], float] = {}
+        for hit, factor in self._weighed:
+            key = (hit.group, hit.word, hit.denied)
+            weights[key] = _DENIED if hit.denied else max(weights.get(key, 0.0), hit.weight * factor)
+        for (group, _, _), weight in weights.items():
+            scores[group.partition(".")[2]] += weight
         return {name: max(0.0, score) for name, score in scores.items()}
+
+    @cached_property
+    def parts(self) -> tuple["Judgement", "Judgement"] | None:
+        """The two troubles, if the caller tells of two ("and I also …"), each judged by itself."""
+        if self._is_part or not self._second:
+            return None
+        readings, found = self.conversation.readings, self._clauses
+        first, other = texts(readings, found[: self._second]), texts(readings, found[self._second :])
+        return Judgement(Conversation.of(*first), part=True), Judgement(Conversation.of(*other), part=True)
+
+    @cached_property
+    def _clauses(self) -> list[Clause]:
+        return clauses(self.conversation.readings)
+
+    @cached_property
+    def _second(self) -> int:
+        return second(self._clauses)
+
+    @cached_property
+    def _factors(self) -> list[float]:
+        """What each clause's words count."""
+        turn, split = turning(self._clauses), self._second
+        factors = [own_factor(c) * (TAKEN_BACK if i < turn else 1.0) for i, c in enumerate(self._clauses)]
+        if not self.parts:
+            return factors
+        first, other = (part.urgency or 0.0 for part in self.parts)
+        lesser = range(split) if other > first else range(split, len(factors))
+        return [factor * (SECOND if index in lesser else 1.0) for index, factor in enumerate(factors)]
+
+    @cached_property
+    def _weighed(self) -> list[tuple[Hit, float]]:
+        """The known words of topics, each with what it counts."""
+        weighed = zip(self._clauses, self._factors, strict=True)
+        return [(hit, factor) for clause, factor in weighed for hit in clause.hits if hit.group.startswith("topics.")]
 
     @cached_property
     def topic(self) -> Topic | None:
@@ -50,14 +91,14 @@ class Judgement:
 
     @cached_property
     def things(self) -> list[str]:
-        """The things that the caller named, as they were said, each once: "laptop"."""
+        """The things that the caller named, as they were said, each once: "laptop"; those taken back come last."""
         said = [
-            reading.words[hit.start]
-            for reading in self.conversation.readings
-            for hit in reading.hits
+            (-factor, self.conversation.readings[clause.turn].words[hit.start])
+            for clause, factor in zip(self._clauses, self._factors, strict=True)
+            for hit in clause.hits
             if hit.group.startswith("things.")
         ]
-        return list(dict.fromkeys(said))
+        return list(dict.fromkeys(word for _, word in sorted(said, key=lambda pair: pair[0])))
 
     def has(self, group: str) -> bool:
         """Say whether any turn of the caller's has a word of the lexicon's *group*, not denied."""
@@ -68,11 +109,19 @@ class Judgement:
         """How urgent it is: 0.15 there is time, 0.5 trouble as usual, 0.85 a deadline, 1 danger; None: no words.
 
         Danger counts most, then what the caller says outright (the later word wins), then people who cannot work, a
-        near time with something at stake, and whether there is trouble at all or only a question.
+        near time with something at stake, and whether there is trouble at all or only a question. Of two troubles the
+        more urgent one counts, and what follows a change of mind, if it says anything about urgency.
         """
         if not self.conversation.caller:
             return None
-        outright = [level for reading in self.conversation.readings for level in _outright(reading)] + self._answered()
+        answered = self._answered()
+        for level in (self._urgency_of_parts(), self._urgency_after_turning()):
+            if level is not None:
+                return answered[-1] if answered and level < 1 else level
+        return self._plain_urgency(answered)
+
+    def _plain_urgency(self, answered: list[float]) -> float:
+        outright = [level for reading in self.conversation.readings for level in _outright(reading)] + answered
         if self.has("urgency.danger"):
             return 1.0
         if outright:
@@ -82,6 +131,16 @@ class Judgement:
         if any(_deadline(reading) for reading in self.conversation.readings):
             return 0.85
         return 0.15 if self._idle else 0.5
+
+    def _urgency_of_parts(self) -> float | None:
+        return max((part.urgency or 0.0 for part in self.parts), default=None) if self.parts else None
+
+    def _urgency_after_turning(self) -> float | None:
+        turn = turning(self._clauses)
+        if self._is_part or not turn:
+            return None
+        later = Judgement(Conversation.of(*texts(self.conversation.readings, self._clauses[turn:])), part=True).urgency
+        return None if later == 0.5 else later
 
     @cached_property
     def deadline(self) -> str:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from .spoken import MIN_JOINED, folded
+from .spoken import folded
 from .words import Spelling, Token, stem
 
 FILE = Path(__file__).with_name("lexicon.toml")
@@ -125,7 +125,7 @@ class Lexicon:
     def _compounds(self) -> Iterator[str]:
         """Yield the words that may have been heard as two: names of topics and things, never small words."""
         for word, groups in self._forms.items():
-            if len(word) >= MIN_JOINED and any(group.partition(".")[0] in _COMPOUND for group in groups):
+            if len(word) >= _MIN_JOINED and any(group.partition(".")[0] in _COMPOUND for group in groups):
                 yield word
 
     def _vocabulary(self) -> Iterator[str]:
@@ -194,8 +194,9 @@ class Lexicon:
 
 _EXACT = {"feelings", "things"}
 """Families whose words are found only as they are listed: "please" is no "pleased"."""
+_MIN_JOINED = 6
+"""The shortest word, in letters, that may have been heard as two."""
 _MASKS = {"small.idioms"}
-_MASKED = {"topics"}
 _COMPOUND = {"topics", "things"}
 _DENIABLE = {
     "urgency.high",
@@ -258,17 +259,13 @@ def _is_not(word: str) -> bool:
 
 def _unmasked(hits: list[Hit]) -> list[Hit]:
     """Return *hits* without the single words that a phrase takes for another topic: "order" in "out of order"."""
-    phrases = [
-        hit for hit in hits if hit.end - hit.start > 1 and (hit.group in _MASKS or hit.group.startswith("topics."))
-    ]
+    taken: dict[int, set[str]] = {}
+    for hit in hits:
+        if hit.end - hit.start > 1 and (hit.group in _MASKS or hit.group.startswith("topics.")):
+            for index in range(hit.start, hit.end):
+                taken.setdefault(index, set()).add(hit.group)
+    return [hit for hit in hits if hit.end - hit.start > 1 or not _is_masked(hit, taken.get(hit.start, set()))]
 
-    def is_masked(hit: Hit) -> bool:
-        return any(
-            phrase.start <= hit.start and hit.end <= phrase.end and phrase.group != hit.group for phrase in phrases
-        )
 
-    return [
-        hit
-        for hit in hits
-        if hit.end - hit.start > 1 or hit.group.partition(".")[0] not in _MASKED or not is_masked(hit)
-    ]
+def _is_masked(hit: Hit, phrases: set[str]) -> bool:
+    return hit.group.startswith("topics.") and bool(phrases) and hit.group not in phrases

@@ -15,8 +15,6 @@ _HESITATING = re.compile(rf"(?:(?<=\s)|^)(?:{_HESITATION})\b[,.…]*\s*", re.IGN
 _PUNCTUATION = re.compile(r"[,.;:!?…。—–]")
 _TWICE_IN_ENGLISH = frozenset(["had", "that", "very", "so", "really", "no", "yes", "bye"])
 _LOOPS = 4
-MIN_JOINED = 6
-"""The shortest word, in letters, that two words are joined into."""
 
 
 def folded(text: str, joined: Set[str]) -> tuple[Token, ...]:
@@ -36,10 +34,7 @@ def folded(text: str, joined: Set[str]) -> tuple[Token, ...]:
 
 
 def _are_one(first: Token, second: Token, text: str, joined: Set[str]) -> bool:
-    apart = text[first.end : second.start]
-    return (
-        len(first.text) + len(second.text) >= MIN_JOINED and apart in (" ", "-") and first.text + second.text in joined
-    )
+    return text[first.end : second.start] in (" ", "-") and first.text + second.text in joined
 
 
 def without_hesitations(text: str) -> str:
