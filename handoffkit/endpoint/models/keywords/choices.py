@@ -15,6 +15,8 @@ _EMPTY_WORDS = (
 )
 _EMPTY = frozenset(stem(word) for word in _EMPTY_WORDS.split())
 _WINDOW = 4
+_NEAR = 0.9
+"""What a topic counts for a member that is named after a related one."""
 _MANNERS = ("question", "human", "feedback")
 """Topics that say how somebody calls, not what about."""
 
@@ -129,9 +131,9 @@ class Chooser:
 
     def fit(self, words: Sequence[str]) -> float:
         """Return how well a name fits what the caller said: its topic's weight, and 2 for being said itself."""
-        said = self.judgement.conversation.stems
+        said = self.judgement.said
         own = [root for word in words if (root := stem(word)) not in _EMPTY and len(root) > 1]
-        direct = 2.0 * sum(root in said for root in own) / len(own) if own else 0.0
+        direct = 2.0 * sum(min(1.0, said.get(root, 0.0)) for root in own) / len(own) if own else 0.0
         denied = any(hit.denied and hit.word in words for hit in self._topic_hits)
         return (0.0 if denied else direct) + max(
             (self._affinity(name, words) for name in self.judgement.scores), default=0.0
@@ -149,7 +151,7 @@ class Chooser:
         if places:
             return self.judgement.scores[name] * (1.0 - 0.05 * places[0])
         related = [other for other in topic.near if set(lexicon().topics[other].names[:2]) & set(words)]
-        return self.judgement.scores[name] * 0.8 if related else 0.0
+        return self.judgement.scores[name] * _NEAR if related else 0.0
 
     def _name_topics(self, names: Sequence[list[str]]) -> bool:
         """Say whether members are named after topics; else (`laptop`, `phone`) a topic cannot be elsewhere."""

@@ -78,6 +78,15 @@ class Judgement:
         return [(hit, factor) for clause, factor in weighed for hit in clause.hits if hit.group.startswith("topics.")]
 
     @cached_property
+    def said(self) -> dict[str, float]:
+        """Every stem that the caller said, with what it counts by where it stands."""
+        said: dict[str, float] = {}
+        for clause, factor in zip(self._clauses, self._factors, strict=True):
+            for root in self.conversation.readings[clause.turn].stems[clause.start : clause.end]:
+                said[root] = max(factor, said.get(root, 0.0))
+        return said
+
+    @cached_property
     def topic(self) -> Topic | None:
         """The topic that the caller's words speak of most, or None."""
         name = max(self.scores, key=lambda name: self.scores[name])

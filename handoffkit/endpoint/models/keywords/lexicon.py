@@ -237,6 +237,7 @@ def _entries(data: dict[str, Any]) -> Iterator[tuple[str, str, float]]:
         yield from ((f"things.{name}", word, 1.0) for word in _with_plurals(topic.get("things", "")))
         yield from ((group, word, 2.0) for word in topic["strong"].split())
         yield from ((group, phrase, 2.0) for phrase in topic.get("phrases", ()))
+        yield from ((group, phrase, 1.0) for phrase in topic.get("faint", ()))
     for section in ("urgency", "small"):
         yield from _lists(section, data[section])
     for name, feeling in data["feelings"].items():

@@ -25,7 +25,7 @@ SECOND = 0.5
 """What words of the lesser of two troubles count."""
 MAIN = 2.0
 """What words count in a clause about what matters most."""
-_JOINTS = frozenset(["but", "and", "so", "because", "though", "although", "however", "what"])
+_JOINTS = frozenset(["but", "and", "so", "because", "though", "although", "however"])
 
 
 @dataclass(frozen=True)
