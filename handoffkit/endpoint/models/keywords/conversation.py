@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 from ..prompt import Item, Message, Prompt, ToolCall, ToolResult
 from .lexicon import Reading, lexicon
+from .spoken import is_noise
 from .words import sentences, tokens
 
 _INAUDIBLE = re.compile(r"\[\s*inaudible[^\]]*\]", re.IGNORECASE)
@@ -29,11 +31,13 @@ class Conversation:
         turns: Who said what, oldest first: role `user` (the caller) or `assistant`, and the words.
         results: What tools returned, oldest first.
         requests: What an operator asked of the text agent, oldest first.
+        unheard: The caller has spoken since the agent last did, and no words came of it.
     """
 
     turns: tuple[Message, ...] = ()
     results: tuple[str, ...] = ()
     requests: tuple[str, ...] = field(default=())
+    unheard: bool = False
 
     @classmethod
     def of(cls, *caller: str) -> "Conversation":
@@ -59,7 +63,7 @@ class Conversation:
             turns = _without_leading_request(turns)
         ended = {i.call_id for i in prompt.history if isinstance(i, ToolCall) and i.name.startswith("final_result")}
         results = tuple(i.output for i in prompt.history if isinstance(i, ToolResult) and i.call_id not in ended)
-        return cls(tuple(turns), results, tuple(requests))
+        return cls(tuple(turns), results, tuple(requests), prompt.spoken and _is_unheard(prompt.history))
 
     @cached_property
     def caller(self) -> list[str]:
@@ -136,8 +140,18 @@ def _spoken(history: Iterable[Item]) -> Iterable[Message]:
     for item in history:
         if isinstance(item, Message) and item.role != "system":
             text = _INAUDIBLE.sub(" ", item.text).strip()
-            if text:
+            if text and (item.role == "assistant" or not is_noise(text)):
                 yield Message(item.role, text)
+
+
+def _is_unheard(history: Sequence[Item]) -> bool:
+    """Say whether the caller's turns at the end of *history* hold no words; there is one at least."""
+    last = list(takewhile(_is_callers, reversed(history)))
+    return bool(last) and all(is_noise(_INAUDIBLE.sub(" ", item.text)) for item in last if isinstance(item, Message))
+
+
+def _is_callers(item: Item) -> bool:
+    return isinstance(item, Message) and item.role == "user"
 
 
 def _split(turn: Message) -> list[Message]:

@@ -16,6 +16,7 @@ from .words import sentences, tokens
 
 _STAKES_REACH = 12
 _NEED_REACH = 8
+_FEW = 4
 _DENIED = -4.0
 _URGENT_QUESTION = {"urgent", "urgency", "deadline", "soon", "hurry", "priority", "when", "rush"}
 
@@ -178,11 +179,10 @@ class Judgement:
     def _idle(self) -> bool:
         """The caller only asks for information or says thanks; nothing is wrong and nothing is wished for."""
         lines = [lexicon().read(sentence) for sentence in self.conversation.sentences]
-        case = any(hit.group in ("small.trouble", "small.wish") for line in lines for hit in line.hits)
-        if case or references(self.conversation.text):
+        if any(_is_case(line) for line in lines) or references(self.conversation.text):
             return False
-        idle = [_asks(line) or line.has("feelings.positive") for line in lines]
-        return any(idle) and all(calm or len(line.words) < 4 for calm, line in zip(idle, lines, strict=True))
+        parts = [part for line in lines for part in ([line] if _is_idle(line) else _parts(line))]
+        return any(map(_is_idle, parts)) and all(_is_idle(part) or _says_little(part) for part in parts)
 
     def _hits(self, family: str) -> Iterator[Hit]:
         for reading in self.conversation.readings:
@@ -240,10 +240,47 @@ def _near(reading: Reading) -> list[tuple[int, int]]:
     return sorted(spans)
 
 
+def _is_case(reading: Reading) -> bool:
+    """Say whether a sentence tells of trouble or wishes for something to be done; to be told something is no case."""
+    asked = [(hit.start, hit.end) for hit in reading.find("small.ask")]
+    return reading.has("small.trouble") or any(
+        not any(start <= hit.start < end for start, end in asked) for hit in reading.find("small.wish")
+    )
+
+
+def _is_idle(reading: Reading) -> bool:
+    """Say whether a sentence asks for information, or says something kind about no matter of the caller's own."""
+    return _asks(reading) or (reading.has("feelings.positive") and not {"my", "our", "mine"} & set(reading.words))
+
+
 def _asks(reading: Reading) -> bool:
-    """Say whether a sentence asks for information and tells of no case ("what are your opening hours")."""
-    words = list(reading.words)
-    while words and words[0] in lexicon().data["small"]["fillers"]:
-        words.pop(0)
-    starts = any(hit.start == len(reading.words) - len(words) for hit in reading.find("small.info_questions"))
-    return starts and (words[:1] == ["how"] or not {"my", "our", "mine"} & set(words))
+    """Say whether a sentence asks for information and tells of no case ("what are your opening hours").
+
+    With no trust in question marks: it begins like a question, after what callers begin with, or says that it asks.
+    """
+    start = _after_fillers(reading)
+    begins = any(hit.start == start for hit in reading.find("small.info_questions")) or reading.has("small.ask")
+    words = reading.words[start:]
+    return begins and (words[:1] == ("how",) or not {"my", "our", "mine"} & set(words))
+
+
+def _after_fillers(reading: Reading) -> int:
+    """Return the index of the first word after "Hi", "so", "I have a question"."""
+    fillers: dict[int, int] = {}
+    for hit in [*reading.find("small.fillers"), *reading.find("small.ask")]:
+        fillers[hit.start] = max(hit.end, fillers.get(hit.start, 0))
+    start = 0
+    while start in fillers:
+        start = fillers[start]
+    return start
+
+
+def _parts(reading: Reading) -> list[Reading]:
+    """Return the clauses of a sentence, each read by itself."""
+    return [lexicon().read(text) for clause in clauses([reading]) for text in texts([reading], [clause])]
+
+
+def _says_little(reading: Reading) -> bool:
+    """Say whether a clause is a greeting, a few words, or speaks of no topic."""
+    topics = {hit.group for hit in reading.hits if hit.group.startswith("topics.")} - {"topics.question"}
+    return len(reading.words) < _FEW or not topics or reading.has("urgency.low")

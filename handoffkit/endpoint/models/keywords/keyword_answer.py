@@ -13,6 +13,7 @@ from .judgement import Judgement
 from .lexicon import lexicon
 from .output_tools import output_tools
 from .results import spoken_result
+from .spoken import sayable
 from .summary import summary
 from .talk import Talk
 from .tool_choice import ToolWish, choose_output, is_transfer, missing_question, wanted
@@ -38,6 +39,11 @@ def answer(prompt: Prompt) -> Reply:
 
 
 def _speak(prompt: Prompt, conversation: Conversation) -> Reply:
+    reply = _spoken_reply(prompt, conversation)
+    return Reply(sayable(reply.text), reply.calls) if reply.text else reply
+
+
+def _spoken_reply(prompt: Prompt, conversation: Conversation) -> Reply:
     outputs = output_tools(prompt)
     if outputs and prompt.tool_choice != "auto":
         return _output_call(outputs, prompt, conversation)
@@ -45,7 +51,7 @@ def _speak(prompt: Prompt, conversation: Conversation) -> Reply:
     if isinstance(last, ToolResult):
         moved = any(isinstance(i, ToolCall) and is_transfer(i.name) for i in prompt.history[-2:])
         return Reply(Talk(conversation, spoken_result(last.output), transferred=moved).reply())
-    wish = _wish(list(prompt.tools), prompt, conversation)
+    wish = None if conversation.unheard else _wish(list(prompt.tools), prompt, conversation)
     if wish and not wish.missing:
         return Reply(calls=(wish.call,))
     question = missing_question(wish, conversation) if wish else ""

@@ -123,9 +123,11 @@ class Lexicon:
                 self._stems.setdefault(stem("".join(parts)), {}).setdefault(group, weight)
 
     def _compounds(self) -> Iterator[str]:
-        """Yield the words that may have been heard as two: names of topics and things, never small words."""
+        """Yield the words that may have been heard as two: names of topics and things, no small words, no phrases."""
+        phrases = {pattern[0] + pattern[1] for patterns in self._phrases.values() for pattern, _, _ in patterns}
         for word, groups in self._forms.items():
-            if len(word) >= _MIN_JOINED and any(group.partition(".")[0] in _COMPOUND for group in groups):
+            known = any(group.partition(".")[0] in _COMPOUND for group in groups)
+            if len(word) >= _MIN_JOINED and known and stem(word) not in phrases:
                 yield word
 
     def _vocabulary(self) -> Iterator[str]:

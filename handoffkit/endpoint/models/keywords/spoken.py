@@ -5,6 +5,7 @@ A recogniser writes down hesitations, repeats a word that was said twice, and sp
 """
 
 import re
+import unicodedata
 from collections.abc import Set
 
 from .words import Token, tokens
@@ -12,6 +13,7 @@ from .words import Token, tokens
 _HESITATION = r"u+m+|u+h+m*|e+r+m?|h+m{2,}|m{2,}"
 _HESITATIONS = re.compile(_HESITATION)
 _HESITATING = re.compile(rf"(?:(?<=\s)|^)(?:{_HESITATION})\b[,.…]*\s*", re.IGNORECASE)
+_MARKS = re.compile(r"[*_#`|~^\\]+")
 _PUNCTUATION = re.compile(r"[,.;:!?…。—–]")
 _TWICE_IN_ENGLISH = frozenset(["had", "that", "very", "so", "really", "no", "yes", "bye"])
 _LOOPS = 4
@@ -34,7 +36,8 @@ def folded(text: str, joined: Set[str]) -> tuple[Token, ...]:
 
 
 def _are_one(first: Token, second: Token, text: str, joined: Set[str]) -> bool:
-    return text[first.end : second.start] in (" ", "-") and first.text + second.text in joined
+    whole = min(len(first.text), len(second.text)) > 1
+    return whole and text[first.end : second.start] in (" ", "-") and first.text + second.text in joined
 
 
 def without_hesitations(text: str) -> str:
@@ -55,3 +58,9 @@ def is_noise(text: str) -> bool:
     words = [token.text for token in tokens(text)]
     said = [word for word in words if not _HESITATIONS.fullmatch(word)]
     return not said or (len(said) >= _LOOPS and len(set(said)) == 1 and said[0].isalpha())
+
+
+def sayable(text: str) -> str:
+    """Return *text* without what a voice cannot say: marks of formatting, emoji and other pictures."""
+    plain = "".join(" " if unicodedata.category(c) in ("So", "Cs", "Co") else c for c in _MARKS.sub(" ", text))
+    return re.sub(r" +([.,;:!?])", r"\1", " ".join(plain.split())) or text

@@ -38,6 +38,8 @@ class Talk:
         voice = lexicon().voice
         if not self._conversation.caller and not self._conversation.agent and not self._result:
             return str(voice["greeting"])
+        if self._conversation.unheard and not self._result:
+            return self._unheard()
         if self._is_goodbye():
             return self._unsaid([voice["goodbye"], voice["still"]])
         said = " ".join(self.reaction())
@@ -45,6 +47,15 @@ class Talk:
         if question or self._result:
             return f"{said} {question}".strip()
         return self._closing(said)
+
+    def _unheard(self) -> str:
+        """Return a request to say it again, in other words each time; at last the next question, or the closing."""
+        voice = lexicon().voice
+        line = self._unsaid(voice["unheard"], otherwise="")
+        if line:
+            return line
+        question = self.question()
+        return f"{voice['unheard_on']} {question}" if question else self._closing(str(voice["unheard_on"]))
 
     def reaction(self) -> Iterator[str]:
         """Yield what is said about the caller's last words, before any question."""
