@@ -80,8 +80,8 @@ def _from_path(path: Path, given: int | None) -> tuple[Sound, str]:
             raise SoundUnreadable(path, "it is a folder" if path.is_dir() else "it is no ordinary file")
         with path.open("rb") as file:
             return _from_wav(file, path.name, given)
-    except (OSError, ValueError) as error:
-        raise SoundUnreadable(path, getattr(error, "strerror", "") or str(error)) from error
+    except OSError as error:
+        raise SoundUnreadable(path, error.strerror or type(error).__name__) from error
 
 
 def _near(path: Path) -> list[str]:

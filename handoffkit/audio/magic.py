@@ -11,6 +11,7 @@ _BEGINNINGS = (
     (b".snd", "an AU file"),
     (b"RIFX", "a WAV file with the bytes the other way round (RIFX)"),
     (b"RIFF", "a RIFF file of another kind, or one that is cut off"),
+    (b"RF64", "an RF64 file of another kind, or one that is cut off"),
     (b"riff", "a Wave64 file"),
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),

@@ -1,29 +1,17 @@
 """A recording, ready to be spoken into a call: it plays in a notebook, and can be made louder or noisier."""
 
-import base64
-import io
-import math
 import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..errors import CannotWrite, SoundLimited, WrongLevel
 from .pcm import BYTES_PER_MS, SAMPLE_RATE, SAMPLE_WIDTH
 from .wav_file import write_wav
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-SILENT = -120.0
-"""dBFS of a recording without any sound; PCM16 holds nothing between this and -91."""
-INLINE_SECONDS = 120
-"""Seconds that are put into a notebook: 7.7 MB of text."""
 _MOST_DB = 100.0
-_COLUMNS, _FLOOR_DB, _BARS = 80, -60.0, "▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True)
@@ -40,6 +28,12 @@ class Sound:
     name: str = "bytes"
     found: str = "24000 Hz, 16 bit, mono"
 
+    def __post_init__(self) -> None:
+        if len(self.pcm) % SAMPLE_WIDTH:
+            raise ValueError(
+                f"PCM16 has two bytes a sample; found {len(self.pcm)} bytes. `audio.load` takes any bytes."
+            )
+
     @property
     def seconds(self) -> float:
         """How long it lasts."""
@@ -53,14 +47,17 @@ class Sound:
     @property
     def level(self) -> float:
         """dBFS: the root mean square of all its samples, pauses too; full scale has 0, silence -120."""
-        return _decibels(_rms(self.pcm))
+        from .levels import decibels, rms
+
+        return decibels(rms(self.pcm))
 
     @property
     def peak(self) -> float:
         """dBFS of its loudest sample; 0 is the most that fits, -120 stands for silence."""
+        from .levels import decibels
         from .samples import floats
 
-        return _decibels(float(abs(floats(self.pcm)).max(initial=0)))
+        return decibels(float(abs(floats(self.pcm)).max(initial=0)))
 
     def blocks(self, ms: int = 40) -> Iterator[bytes]:
         """Yield the sound in blocks of *ms* milliseconds; the last one may be shorter."""
@@ -83,7 +80,7 @@ class Sound:
         from .samples import floats, pcm16
 
         wanted = _checked(db)
-        given = wanted if self.peak <= SILENT else min(wanted, max(-self.peak, 0.0))
+        given = min(wanted, max(-self.peak, 0.0))
         if wanted - given > 0.05:
             warnings.warn(SoundLimited(self.name, wanted, given), stacklevel=2)
         return self._with(pcm16(floats(self.pcm) * 10 ** (given / 20)))
@@ -96,12 +93,13 @@ class Sound:
         Raises:
             WrongLevel: *db* is no number from -100 to 100, or the recording is silent.
         """
+        from .levels import noise, rms
         from .samples import floats, pcm16
 
         wanted = _checked(db)
-        if not (own := _rms(self.pcm)):
+        if not (own := rms(self.pcm)):
             raise WrongLevel(db, "this recording is silent, so no noise has that distance from it")
-        hiss = _noise(len(self.pcm) // SAMPLE_WIDTH, seed, color)
+        hiss = noise(len(self.pcm) // SAMPLE_WIDTH, seed, color)
         both = floats(self.pcm) + hiss * (own * 10 ** (-wanted / 20))
         return self._with(pcm16(both / max(float(abs(both).max()), 1.0)))
 
@@ -131,60 +129,12 @@ class Sound:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from ..views.html import escape, tag
+        from .player import player
 
-        start = self.pcm[: INLINE_SECONDS * 1000 * BYTES_PER_MS]
-        data = base64.b64encode(_wav(start)).decode("ascii")
-        player = tag("audio", controls="", preload="metadata", src=f"data:audio/wav;base64,{data}")
-        rest = (
-            f" It plays its first {INLINE_SECONDS} s here; `save` writes all of it."
-            if len(start) < len(self.pcm)
-            else ""
-        )
-        words = escape(f"{str(self)[1:-1]}; it was {self.found}.{rest}")
-        return tag("div", player, tag("pre", escape(_bars(self.pcm))), tag("div", words))
-
-
-def _wav(pcm: bytes) -> bytes:
-    file = io.BytesIO()
-    write_wav(file, [pcm])
-    return file.getvalue()
-
-
-def _decibels(share: float) -> float:
-    return max(20 * math.log10(share), SILENT) if share else SILENT
-
-
-def _rms(pcm: bytes) -> float:
-    """Return the root mean square, 1 for full scale; ten minutes are taken a second at a time."""
-    from .samples import floats
-
-    step = 1000 * BYTES_PER_MS
-    parts = (floats(pcm[at : at + step]) for at in range(0, len(pcm), step))
-    return math.sqrt(sum(float(part @ part) for part in parts) / max(len(pcm) // SAMPLE_WIDTH, 1))
-
-
-def _bars(pcm: bytes) -> str:
-    """Return the levels from beginning to end as a row of bars, from -60 dBFS to full scale."""
-    step = max(-(-len(pcm) // (_COLUMNS * SAMPLE_WIDTH)) * SAMPLE_WIDTH, SAMPLE_WIDTH)
-    levels = (_decibels(_rms(pcm[at : at + step])) for at in range(0, len(pcm), step))
-    return "".join(_BARS[round(max(1 - level / _FLOOR_DB, 0) * (len(_BARS) - 1))] for level in levels)
+        return player(self)
 
 
 def _checked(db: Any) -> float:
     if isinstance(db, bool) or not isinstance(db, int | float) or not -_MOST_DB <= db <= _MOST_DB:
-        raise WrongLevel(db, "it is none")
+        raise WrongLevel(db, "that is none")
     return float(db)
-
-
-def _noise(count: int, seed: int, color: str) -> "npt.NDArray[np.float64]":
-    """Return noise with a root mean square of 1; pink noise has the same power in every octave from 20 Hz up."""
-    import numpy as np
-
-    noise = np.random.default_rng(seed).standard_normal(count)
-    if color == "pink":
-        hertz = np.maximum(np.fft.rfftfreq(count, 1 / SAMPLE_RATE), 20)
-        noise = np.fft.irfft(np.fft.rfft(noise) / np.sqrt(hertz), count)
-    elif color != "white":
-        raise ValueError(f"Noise is `white` or `pink`; found {color!r}.")
-    return noise / max(math.sqrt(float(noise @ noise) / max(count, 1)), 1e-12)

@@ -1,5 +1,6 @@
 """WAV files of our own form, as saved calls have them: written from blocks, read whole or in part."""
 
+import io
 import wave
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,17 +11,17 @@ from .header import Header, read_header
 from .pcm import SAMPLE_RATE, SAMPLE_WIDTH
 
 
-def write_wav(target: Path | BinaryIO, blocks: Iterable[bytes]) -> int:
+def write_wav(path: Path, blocks: Iterable[bytes]) -> int:
     """Write *blocks* of PCM16 (mono, 24000 Hz) as one WAV file, and return its bytes of sound."""
-    size = 0
-    with wave.open(target if not isinstance(target, Path) else str(target), "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(SAMPLE_WIDTH)
-        file.setframerate(SAMPLE_RATE)
-        for block in blocks:
-            file.writeframesraw(block)
-            size += len(block)
-    return size
+    with path.open("wb") as file:
+        return _write(file, blocks)
+
+
+def wav_bytes(pcm: bytes) -> bytes:
+    """Return PCM16 (mono, 24000 Hz) as the bytes of a WAV file."""
+    file = io.BytesIO()
+    _write(file, [pcm])
+    return file.getvalue()
 
 
 def read_wav(path: Path) -> bytes:
@@ -53,3 +54,15 @@ def _header(path: Path) -> Header:
             return read_header(file, path.name)
         except AudioError as error:
             raise NotOurSound(path, f"no WAV file that can be read ({error})") from error
+
+
+def _write(target: BinaryIO, blocks: Iterable[bytes]) -> int:
+    size = 0
+    with wave.open(target, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(SAMPLE_WIDTH)
+        file.setframerate(SAMPLE_RATE)
+        for block in blocks:
+            file.writeframesraw(block)
+            size += len(block)
+    return size
