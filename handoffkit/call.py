@@ -30,6 +30,7 @@ from .wire.call_log import CallLog
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
 
+    from .audio import Sound
     from .extraction.result import HandoffResult
     from .sdk.pydantic import PydanticSession
     from .views import Timeline, Transcript
@@ -241,6 +242,10 @@ class Call:
     def turns(self) -> list[Turn]:
         """Who has said what so far, in the order of the conversation."""
         return self._wire.turns
+
+    def sound(self, turn: Turn) -> "Sound":
+        """Return what was heard in a spoken *turn* of this call, to play in a notebook or to save as a WAV."""
+        return self._wire.log.sound(turn)
 
     @property
     def transcript(self) -> "Transcript":

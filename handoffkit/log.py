@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
+from . import audio
 from .errors import LogDamaged, LogEmpty, NothingToRecover, SaveRefused
 from .marks import Derivation, Mark, Turn, derive
 from .turns import TurnEnd
@@ -26,6 +27,7 @@ from .wire.frames import AUDIO_FIELDS, Frame
 from .wire.left_behind import left_behind
 from .wire.log_file import LogFile
 from .wire.saved_call import Sound, write
+from .wire.spans import spans
 
 if TYPE_CHECKING:
     from .views import Table, Timeline, Transcript
@@ -225,6 +227,16 @@ class EventLog(Sequence[Frame]):
         with Sound(self.folder, saved=self._saved) as sound:
             heard = (frame for frame in self if frame.audio and frame.conn == conn and frame.dir == side)
             return b"".join(sound.read(frame.audio) for frame in heard if frame.audio)
+
+    def sound(self, turn: Turn) -> audio.Sound:
+        """Return the sound of a spoken *turn*, which plays in a notebook; empty for a typed one.
+
+        Of a reply it is all that was made, also what nobody heard.
+        """
+        refs = spans((frame for frame in self if frame.conn == turn.conn), turn.item_id)
+        with Sound(self.folder, saved=self._saved) as sound:
+            pcm = b"".join(sound.read(ref) for ref in refs)
+        return audio.Sound(pcm, f"{turn.speaker}'s turn", "24000 Hz, 16 bit, mono")
 
     def raw(self, frame: Frame) -> dict[str, Any]:
         """Return the JSON of *frame* as it was on the wire, its sound as base64 again."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .audio import BYTES_PER_MS
-from .errors import AudioBusy, EndpointGone, SpeechMissing
+from .errors import AudioBusy, CallOver, EndpointGone, SpeechMissing
 from .process import Endpoint
 from .wire.call_log import CallLog
 
@@ -40,7 +40,9 @@ class Spoken:
         self._session, self._wire, self._endpoint, self._folder = session, wire, endpoint, folder
         self._source = ""
         self._sent = 0
-        self._hears = False
+        self._hears = self._ended = False
+        self._sender: asyncio.Task[Any] | None = None
+        self._silent = asyncio.Event()
 
     @property
     def busy(self) -> str:
@@ -67,11 +69,13 @@ class Spoken:
         """
         if self._source:
             raise AudioBusy(self._source, name)
-        self._source = name
+        self._source, self._sender = name, asyncio.current_task()
+        self._silent.clear()
         try:
             yield
         finally:
-            self._source = ""
+            self._source, self._sender = "", None
+            self._silent.set()
 
     async def check(self) -> None:
         """Wait until the models are loaded.
@@ -90,6 +94,9 @@ class Spoken:
         """Send all of *blocks* and what ends the last turn in it; return whether anybody was heard to speak.
 
         A stream that is given up in the middle is taken back, so that the next turn begins with itself.
+
+        Raises:
+            CallOver: The call was hung up meanwhile; what was spoken by then is kept.
         """
         before = self._wire.seq
         self._session.play(realtime=realtime)
@@ -100,12 +107,19 @@ class Spoken:
                 return await self._push()
             return await self._fall_silent(before, realtime)
         except asyncio.CancelledError:
+            if self._ended and (task := asyncio.current_task()) and task.uncancel() == 0:
+                raise CallOver("hung up") from None
             with contextlib.suppress(Exception):
                 await asyncio.shield(self._session.clear())
             raise
 
     async def end(self) -> None:
-        """Have a turn that is still being spoken taken as it is, since the call ends."""
+        """Stop what is being sent, and have a turn that is still being spoken taken as it is, since the call ends."""
+        self._ended = True
+        if self._sender:
+            self._sender.cancel()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._silent.wait(), _TAKEN)
         if self._sent:
             await self.taken()
             if self._speaking:

@@ -1,5 +1,6 @@
 """What every test shares: nothing from outside steers a run, and what is missing is said, never passed over."""
 
+import importlib.util
 import os
 import shutil
 import sys
@@ -16,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RECORDINGS = ROOT.parent / "shared" / "recordings"
 
 # Each of these would make a test or a notebook talk to somebody else, and perhaps spend money.
-STEERING = ("HANDOFFKIT_MODE", "OPENAI_API_KEY", "OPENAI_BASE_URL", "LOGFIRE_TOKEN")
+STEERING = ("HANDOFFKIT_MODE", "OPENAI_API_KEY", "OPENAI_BASE_URL", "LOGFIRE_TOKEN", "HANDOFFKIT_SPEECH")
 
 Needs = Callable[[str, str], str]
 
@@ -77,6 +78,21 @@ def recordings() -> Path:
     if not RECORDINGS.is_dir():
         pytest.skip(f"There are no recordings of the service in {RECORDINGS}.")
     return RECORDINGS
+
+
+@pytest.fixture(autouse=True)
+def typed_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load no models of speech for a test, unless it asks for them: `connect(speech=True)`, or `speech`."""
+    monkeypatch.setenv("HANDOFFKIT_SPEECH", "off")
+
+
+@pytest.fixture
+def speech(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have what hears and speaks in this test, as a user of the `speech` extra does."""
+    for module in ("faster_whisper", "hibari", "onnxruntime"):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f'{module} is not installed. Run `python -m pip install -e ".[speech,test]"`.')
+    monkeypatch.delenv("HANDOFFKIT_SPEECH")
 
 
 @pytest.fixture

@@ -182,7 +182,16 @@ def _fonts() -> Finding:
 
 
 def _speech() -> Finding:
-    return Finding("Speech", "info", "not in this version: calls are typed, and the extra `speech` adds nothing yet")
+    """Hold what hears and speaks to the extra that brings it; typed calls need none of it."""
+    try:
+        needed = sorted(_requirements("handoffkit", {"speech"}, only_extras=True), key=lambda each: each.name)
+    except metadata.PackageNotFoundError:
+        needed = []
+    found = [_package(each) for each in needed]
+    if wrong := [f"{each.what} ({each.found})" for each in found if each.state != "ok"]:
+        do = 'Run `python -m pip install "handoffkit[speech]"`, in a checkout `python -m pip install -e ".[speech]"`.'
+        return Finding("Speech", "note", f"calls are typed only: {', '.join(wrong)}", do)
+    return Finding("Speech", "ok", ", ".join(f"{each.what} {each.found}" for each in found) or "not looked at")
 
 
 def _portaudio() -> Finding:

@@ -1,0 +1,323 @@
+"""Spoken turns in a `Call`: real recordings, the real endpoint process, real recognition and a real voice.
+
+What is said is held against the words loosely: recognition differs a little from processor to processor.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Literal
+
+import psutil
+import pytest
+from pydantic import BaseModel
+from pydantic_ai import Agent
+
+import handoffkit as hk
+from handoffkit import audio
+from handoffkit.connect import current
+from handoffkit.errors import (
+    AudioBusy,
+    CallOver,
+    EndpointGone,
+    InaudibleTurns,
+    NothingHeard,
+    NothingSaid,
+    SpeechMissing,
+)
+from tests.conftest import ROOT
+
+LAPTOP = ROOT / "audio" / "laptop-will-not-charge"
+FIRST, SECOND, LAST = (LAPTOP / f"turn-{number}.wav" for number in (1, 2, 3))
+COMPLETED = "conversation.item.input_audio_transcription.completed"
+PATIENT = {"turn_detection": {"silence_duration_ms": 700}}
+PUSH_TO_TALK = {"turn_detection": False}
+LONG = "Let me explain that in some detail, since it matters. " * 12
+
+pytestmark = pytest.mark.usefixtures("speech")
+
+
+class Ticket(BaseModel):
+    """What the tests ask for."""
+
+    summary: str
+    category: Literal["hardware", "software", "billing", "other"]
+    priority: Literal["low", "medium", "high"]
+
+
+def new_call(*lines: str, faults: tuple[hk.Fault, ...] = (), settings: Any = PATIENT, **options: Any) -> hk.Call:
+    """Connect, and return a call whose agent says *lines*, or what the keyword model says."""
+    model = hk.ScriptedModel(list(lines)) if lines else None
+    hk.connect(model={"gpt-realtime": model} if model else None, faults=faults)
+    agent = Agent(instructions="You are a phone support agent.")
+    return hk.Call(agent, model_settings=settings, **options)
+
+
+def triage() -> Agent[None, Ticket]:
+    return Agent("openai:gpt-5.2", output_type=Ticket)
+
+
+def words_of(call: hk.Call, speaker: str = "caller") -> str:
+    return " ".join(turn.text.lower() for turn in call.turns if turn.speaker == speaker)
+
+
+async def until(call: hk.Call, event: str, after_seq: int = 0) -> None:
+    """Wait until *event* has passed."""
+    async for _ in hk.log().follow(event, label=call.label, after_seq=after_seq, idle_timeout=30):
+        return
+    raise AssertionError(f"{event} did not come")
+
+
+async def test_a_recording_is_heard_answered_in_a_voice_and_kept() -> None:
+    async with new_call() as call:
+        reply = await call.send_audio(FIRST, realtime=False)
+    caller, agent = call.turns
+    assert "charge" in caller.text.lower()
+    assert (caller.spoken, caller.inaudible, caller.pending) == (True, False, False)
+    assert reply.text
+    assert agent == call.turns[1]
+    seconds = audio.load(FIRST).seconds
+    assert abs(caller.audio_ms / 1000 - seconds) < 1.5
+    spoken = call.sound(agent)
+    assert abs(spoken.ms - agent.audio_ms) <= 1
+    assert spoken.level > -40  # a voice, and no silence
+    assert call.sound(caller).level == pytest.approx(audio.load(FIRST).level, abs=3)
+
+
+async def test_the_ticket_comes_from_what_was_heard() -> None:
+    async with new_call() as call:
+        for turn in (FIRST, SECOND, LAST):
+            await call.send_audio(turn, realtime=False)
+    ticket = (await call.handoff(triage())).output
+    assert (ticket.category, ticket.priority) == ("hardware", "high")
+
+
+async def test_at_the_pace_of_speech_words_come_while_they_are_spoken() -> None:
+    patient = {"turn_detection": {"silence_duration_ms": 1500}}
+    turn = b"".join(audio.load(path).pcm for path in (FIRST, SECOND, LAST))  # long enough for a machine that is busy
+    async with new_call("Yes?", settings=patient) as call:
+        await call.send_audio(turn)
+    events = [frame.event for frame in call.log.filter(dir="server")]
+    partial = events.index("conversation.item.input_audio_transcription.delta")
+    stopped = events.index("input_audio_buffer.speech_stopped")
+    assert events.index("input_audio_buffer.speech_started") < partial < stopped < events.index("response.created")
+    [completed] = call.log.filter(COMPLETED)
+    assert completed.data["transcript"] == call.turns[0].text
+
+
+async def test_words_that_come_late_are_waited_for_when_the_call_ends() -> None:
+    """The call ends 0 ms after the reply, and the transcript is due 800 ms after that."""
+    late = hk.Fault(COMPLETED, "delay", seconds=2.0)
+    async with new_call("Yes?", faults=(late,)) as call:
+        await call.send_audio(LAST, realtime=False)
+        assert call.turns[0].pending
+    assert "presentation" in words_of(call)
+    assert [turn.speaker for turn in call.turns] == ["caller", "agent"]
+    assert (await call.handoff(triage())).output.priority == "high"
+
+
+async def test_a_call_that_ends_on_the_callers_last_word_has_it() -> None:
+    """The caller hangs up while turn detection still waits for the end of the turn."""
+    call = await new_call("Yes?").start()
+    sound = audio.load(LAST)
+    speech = sound.pcm.rstrip(b"\0")
+
+    async def spoken() -> AsyncIterator[bytes]:
+        yield speech[: len(speech) // 2 * 2]
+        await asyncio.sleep(3600)  # the microphone stays open
+
+    listening = asyncio.create_task(call.listen(source=spoken(), seconds=60))
+    await until(call, "input_audio_buffer.speech_started")
+    await call.hang_up()
+    with pytest.raises(CallOver):
+        await listening
+    assert "presentation" in words_of(call)
+    assert not any(turn.pending or turn.inaudible for turn in call.turns)
+    assert "presentation" in (await call.handoff(triage())).output.summary.lower()
+
+
+async def test_words_that_never_come_are_inaudible_and_said_so() -> None:
+    lost = hk.Fault(COMPLETED, "drop")
+    call = new_call("Yes?", "I see.", faults=(lost,), settings=PUSH_TO_TALK)
+    async with call:
+        await call.send_audio(FIRST, realtime=False)
+        await call.send("It does not charge.")
+        # Words came in pieces, and their end did not; what came counts.
+    assert call.turns[0].speaker == "caller"
+    with contextlib.suppress(Warning):
+        await call.handoff(triage(), patience=0.5)
+
+
+async def test_a_turn_whose_recognition_fails_is_inaudible() -> None:
+    """German is asked for, and the weights that come with the extra know English only."""
+    german = {"session": {"audio": {"input": {"transcription": {"model": "whisper-1", "language": "de"}}}}}
+    asks_german = hk.Fault("session.update", "patch", direction="client", data=german)
+    async with new_call("Yes?", "I see.", faults=(asks_german,)) as call:
+        await call.send_audio(FIRST, realtime=False)
+        await call.send("It does not charge.")
+    assert call.turns[0].inaudible
+    with pytest.warns(InaudibleTurns):
+        assert (await call.handoff(triage())).output.category == "hardware"
+
+
+async def test_without_transcription_the_turn_is_inaudible_and_answered() -> None:
+    async with new_call(settings={**PATIENT, "input_transcription_model": None}) as call:
+        reply = await call.send_audio(FIRST, realtime=False)
+    assert call.turns[0].inaudible
+    assert "charg" in reply.text or "cable" in reply.text  # who answers hears all the same
+    with pytest.raises(NothingSaid, match="inaudible"):
+        await call.handoff(triage())
+
+
+async def test_turns_stand_in_the_order_of_speaking_whatever_the_order_of_their_words() -> None:
+    late = hk.Fault(COMPLETED, "delay", nth=1, seconds=4.0)
+    async with new_call("Yes?", "I see.", faults=(late,)) as call:
+        await call.send_audio(FIRST, realtime=False)
+        await call.send_audio(LAST, realtime=False)
+        done = [frame.data["item_id"] for frame in call.log.filter(COMPLETED)]
+    order = [frame.data["item_id"] for frame in call.log.filter(COMPLETED)]
+    assert done != order or order[0] == call.turns[2].item_id
+    callers = [turn for turn in call.turns if turn.speaker == "caller"]
+    assert "charge" in callers[0].text.lower()
+    assert "presentation" in callers[1].text.lower()
+    assert order == [callers[1].item_id, callers[0].item_id]
+
+
+async def test_speaking_over_the_agent_keeps_what_was_heard() -> None:
+    call = new_call(LONG, "Go on.")
+    async with call:
+        await call._spoken.check()
+        call._session.play(realtime=True)
+        asked = asyncio.create_task(call.send_audio(SECOND))
+        await until(call, "response.output_audio.delta")
+        await asyncio.sleep(1.0)  # the agent is heard for a second
+        assert not asked.done()
+        with pytest.raises(AudioBusy):
+            await call.send_audio(FIRST)
+        asked.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asked
+        reply = await call.send_audio(FIRST, over=True)
+    first = call.turns[1]
+    assert first.speaker == "agent"
+    assert first.interrupted
+    assert first.heard_ms is not None
+    assert 0 < first.heard_ms <= first.audio_ms
+    assert first.text
+    assert LONG.startswith(first.text)
+    assert first.text != LONG.strip()
+    assert reply.text == "Go on."
+
+
+async def test_push_to_talk_takes_the_recording_as_one_turn() -> None:
+    async with new_call("Yes?", settings=PUSH_TO_TALK) as call:
+        reply = await call.send_audio(FIRST, realtime=False)
+    assert reply.text == "Yes?"
+    events = [frame.event for frame in call.log]
+    assert "input_audio_buffer.speech_started" not in events
+    assert events.count("input_audio_buffer.commit") == 1
+    assert "charge" in call.turns[0].text.lower()
+    assert call.sound(call.turns[0]).ms == audio.load(FIRST).ms
+
+
+async def test_where_nothing_replies_by_itself_the_callers_turn_is_returned() -> None:
+    detection = {"type": "server_vad", "silence_duration_ms": 700, "create_response": False}
+    async with new_call("Yes?", settings={"openai_turn_detection": detection}) as call:
+        turn = await call.send_audio(FIRST, realtime=False)
+        assert turn.speaker == "caller"
+        assert (await call.respond()).text == "Yes?"
+    assert [turn.speaker for turn in call.turns] == ["caller", "agent"]
+
+
+async def test_a_short_silence_cuts_a_turn_that_a_long_one_keeps_whole() -> None:
+    counts = []
+    for silence in (100, 1200):
+        detection = {"type": "server_vad", "silence_duration_ms": silence, "create_response": False}
+        async with new_call("Yes?", settings={"openai_turn_detection": detection}) as call:
+            await call.send_audio(FIRST, realtime=False)
+        counts.append(len(call.turns))
+    assert counts[0] > counts[1] == 1
+
+
+@pytest.mark.parametrize("seconds", [0.3, 5.0])
+async def test_silence_is_no_turn(seconds: float) -> None:
+    async with new_call("Yes?") as call:
+        with pytest.raises(NothingHeard, match="silent"):
+            await call.send_audio(bytes(int(seconds * 24000) * 2), realtime=False)
+        assert (await call.send_audio(FIRST, realtime=False)).text == "Yes?"
+
+
+async def test_noise_is_no_turn() -> None:
+    import numpy as np
+
+    noise = np.random.default_rng(1).normal(0, 0.05, 24000 * 4).clip(-1, 1)
+    async with new_call("Yes?") as call:
+        with pytest.raises(NothingHeard, match="dBFS"):
+            await call.send_audio(noise, realtime=False)
+        assert (await call.send("Hello?")).text == "Yes?"
+
+
+async def test_two_sources_at_once_are_refused_and_the_first_goes_on() -> None:
+    async with new_call("Yes?") as call:
+        first = asyncio.create_task(call.send_audio(FIRST))
+        await until(call, "input_audio_buffer.append")
+        with pytest.raises(AudioBusy, match=r"'turn-1\.wav'.*'turn-3\.wav'"):
+            await call.send_audio(LAST)
+        assert (await first).text == "Yes?"
+
+
+async def test_after_the_call_nothing_is_sent() -> None:
+    async with new_call("Yes?") as call:
+        await call.send("Hello.")
+    before = len(call.log)
+    with pytest.raises(CallOver):
+        await call.send_audio(FIRST)
+    assert len(call.log) == before
+
+
+async def test_a_recording_that_is_given_up_is_taken_back() -> None:
+    async with new_call("Yes?") as call:
+        speaking = asyncio.create_task(call.send_audio(FIRST))
+        await until(call, "input_audio_buffer.speech_started")
+        speaking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await speaking
+        reply = await call.send_audio(LAST, realtime=False)
+    assert reply.text == "Yes?"
+    assert [turn.speaker for turn in call.turns] == ["caller", "agent"]
+    assert "charge" not in words_of(call)
+
+
+async def test_where_speech_is_turned_off_typed_turns_work() -> None:
+    hk.connect(model=hk.ScriptedModel(["Yes?"]), speech=False)
+    async with hk.Call(Agent()) as call:
+        with pytest.raises(SpeechMissing, match="speech=True"):
+            await call.send_audio(FIRST)
+        assert (await call.send("Hello.")).text == "Yes?"
+    assert not call.log.filter("input_audio_buffer.*")
+
+
+async def test_an_endpoint_that_is_killed_in_the_middle_is_named_and_what_was_said_is_kept() -> None:
+    call = await new_call("Yes?", "I see.").start()
+    await call.send("It is about my laptop.")
+    speaking = asyncio.create_task(call.send_audio(FIRST))
+    await until(call, "input_audio_buffer.speech_started")
+    process = psutil.Process(current().pid)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(10)
+    with pytest.raises(EndpointGone):
+        await speaking
+    await call.hang_up()
+    assert "laptop" in call.turns[0].text
+
+
+async def test_a_copy_elsewhere_and_six_decibels_quieter_gives_the_same_ticket(tmp_path: Path) -> None:
+    async with new_call() as call:
+        for turn in (FIRST, SECOND, LAST):
+            audio.load(turn).louder(-6).save(tmp_path / turn.name)
+            await call.send_audio(tmp_path / turn.name, realtime=False)
+    ticket = (await call.handoff(triage())).output
+    assert (ticket.category, ticket.priority) == ("hardware", "high")
