@@ -322,7 +322,7 @@ def test_a_missing_file_is_answered_with_those_that_are_near(tmp_path: Path) -> 
         load("a\0b")
 
 
-def test_what_is_no_ordinary_file_is_not_opened(tmp_path: Path, needs: Any) -> None:
+def test_what_is_no_ordinary_file_is_not_opened(tmp_path: Path) -> None:
     with pytest.raises(errors.SoundUnreadable, match=r"it is a folder.*sources\.folder"):
         load(tmp_path)
     with pytest.raises(errors.SoundUnreadable, match="too long"):

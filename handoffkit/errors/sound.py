@@ -64,7 +64,7 @@ class BadHeader(AudioError):
         super().__init__(
             f"The header of {name!r} cannot be true: {found}, so nobody can say how to play what follows. Take another "
             "copy, or record it again. If you know what is in it, give the sound alone: "
-            "`audio.load(data[44:], sample_rate=16000)` takes bytes of PCM16, mono."
+            "`hk.audio.load(data[44:], sample_rate=16000)` takes bytes of PCM16, mono."
         )
 
 
@@ -101,7 +101,7 @@ class WrongSampleRate(AudioError):
     def __init__(self, name: str, found: object, lowest: int, highest: int) -> None:
         super().__init__(
             f"The sample rate of {name!r} should be a whole number of Hz from {lowest} to {highest}; found {found!r}. "
-            "Give the one that it was recorded with: `audio.load(..., sample_rate=16000)`."
+            "Give the one that it was recorded with: `hk.audio.load(..., sample_rate=16000)`."
         )
 
 
