@@ -159,11 +159,11 @@ class Chooser:
         return any(set(words) & known for words in names)
 
     def _unnamed(self, names: Sequence[list[str]]) -> float:
-        """Return the weight of the strongest topic that no member is named after."""
+        """Return the weight of the strongest topic that no member is named after; praise or a complaint counts half."""
         left = [
-            score
+            score * (0.5 if name == "feedback" else 1.0)
             for name, score in self.judgement.scores.items()
-            if name not in _MANNERS and not any(self._affinity(name, words) for words in names)
+            if (name not in _MANNERS or name == "feedback") and not any(self._affinity(name, words) for words in names)
         ]
         return max(left, default=0.0)
 

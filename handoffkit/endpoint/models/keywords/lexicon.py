@@ -17,7 +17,7 @@ from .words import Spelling, Token, stem
 
 FILE = Path(__file__).with_name("lexicon.toml")
 """The lexicon as a readable file."""
-_GAP = 2
+_GAP = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class Lexicon:
     def _match(self, pattern: tuple[str, ...], roots: tuple[str, ...], start: int) -> int:
         """Return the index after *pattern* in *roots* at *start*, or 0.
 
-        `*` stands for at most two words, `not` for any word that denies, `$` for the end of the turn.
+        `*` stands for at most three words, `not` for any word that denies, `$` for the end of the turn.
         """
         index = start
         for position, part in enumerate(pattern):
@@ -177,6 +177,8 @@ class Lexicon:
                     return 0
             elif roots[index : index + 1] == (part,) or (part == "not" and set(roots[index : index + 1]) & self._not):
                 index += 1
+            elif part == "not" and roots[index : index + 1] in _HELPERS and set(roots[index + 1 : index + 2]) & self._not:
+                index += 2
             else:
                 return 0
         return index
@@ -199,6 +201,8 @@ _EXACT = {"feelings", "things"}
 _MIN_JOINED = 6
 """The shortest word, in letters, that may have been heard as two."""
 _MASKS = {"small.idioms"}
+_HELPERS = {(stem(word),) for word in ["am", "is", "are", "was", "were", "do", "does", "did", "have", "has", "had", "will", "would", "can", "could", "should"]}
+"""Verbs that may stand before `not` in a phrase: "do not" is as good as "dont"."""
 _COMPOUND = {"topics", "things"}
 _DENIABLE = {
     "urgency.high",
@@ -261,14 +265,17 @@ def _is_not(word: str) -> bool:
 
 
 def _unmasked(hits: list[Hit]) -> list[Hit]:
-    """Return *hits* without the single words that a phrase takes for another topic: "order" in "out of order"."""
-    taken: dict[int, set[str]] = {}
+    """Return *hits* without those inside a longer phrase of another topic: "order" in "out of order"."""
+    phrases: dict[int, list[Hit]] = {}
     for hit in hits:
         if hit.end - hit.start > 1 and (hit.group in _MASKS or hit.group.startswith("topics.")):
             for index in range(hit.start, hit.end):
-                taken.setdefault(index, set()).add(hit.group)
-    return [hit for hit in hits if hit.end - hit.start > 1 or not _is_masked(hit, taken.get(hit.start, set()))]
+                phrases.setdefault(index, []).append(hit)
+    return [hit for hit in hits if not _is_masked(hit, phrases.get(hit.start, ()))]
 
 
-def _is_masked(hit: Hit, phrases: set[str]) -> bool:
-    return hit.group.startswith("topics.") and bool(phrases) and hit.group not in phrases
+def _is_masked(hit: Hit, phrases: Iterable[Hit]) -> bool:
+    longer = {p.group for p in phrases if p.end >= hit.end and p.end - p.start > hit.end - hit.start}
+    if hit.group == "urgency.danger":
+        return bool(longer & _MASKS)
+    return hit.group.startswith("topics.") and bool(longer) and hit.group not in longer
