@@ -8,17 +8,13 @@ caller's "yes" has.
 from collections.abc import Iterator
 from functools import cached_property
 
+from .asking import only_asks
 from .conversation import Conversation
-from .evidence import numbers, references
-from .lexicon import Hit, Reading, Topic, lexicon
+from .lexicon import Hit, Topic, lexicon
 from .stance import SECOND, TAKEN_BACK, Clause, clauses, own_factor, second, texts, turning
-from .words import sentences, tokens
+from .urgency import answers, has_deadline, near, outright
 
-_STAKES_REACH = 12
-_NEED_REACH = 8
-_FEW = 4
 _DENIED = -4.0
-_URGENT_QUESTION = {"urgent", "urgency", "deadline", "soon", "hurry", "priority", "when", "rush"}
 
 
 class Judgement:
@@ -124,23 +120,24 @@ class Judgement:
         """
         if not self.conversation.caller:
             return None
-        answered = self._answered()
+        answered = answers(self.conversation)
         for level in (self._urgency_of_parts(), self._urgency_after_turning()):
             if level is not None:
                 return answered[-1] if answered and level < 1 else level
         return self._plain_urgency(answered)
 
     def _plain_urgency(self, answered: list[float]) -> float:
-        outright = [level for reading in self.conversation.readings for level in _outright(reading)] + answered
+        readings = self.conversation.readings
+        outspoken = [level for reading in readings for level in outright(reading)] + answered
         if self.has("urgency.danger"):
             return 1.0
-        if outright:
-            return outright[-1]
+        if outspoken:
+            return outspoken[-1]
         if self.has("urgency.blocked"):
             return 0.9
-        if any(_deadline(reading) for reading in self.conversation.readings):
+        if any(map(has_deadline, readings)):
             return 0.85
-        return 0.15 if self._idle else 0.5
+        return 0.15 if only_asks(self.conversation) else 0.5
 
     def _urgency_of_parts(self) -> float | None:
         return max((part.urgency or 0.0 for part in self.parts), default=None) if self.parts else None
@@ -156,7 +153,7 @@ class Judgement:
     def deadline(self) -> str:
         """The near time that the caller named ("tomorrow"), or an empty string."""
         for reading in reversed(self.conversation.readings):
-            for start, end in _near(reading):
+            for start, end in near(reading):
                 return reading.text[reading.tokens[start].start : reading.tokens[end - 1].end].lower()
         return ""
 
@@ -175,112 +172,6 @@ class Judgement:
         bad = sum(self.feelings.values()) - good - self.feelings.get("confused", 0)
         return (good - bad) / (good + bad) if good + bad else 0.0
 
-    @cached_property
-    def _idle(self) -> bool:
-        """The caller only asks for information or says thanks; nothing is wrong and nothing is wished for."""
-        lines = [lexicon().read(sentence) for sentence in self.conversation.sentences]
-        if any(_is_case(line) for line in lines) or references(self.conversation.text):
-            return False
-        parts = [part for line in lines for part in ([line] if _is_idle(line) else _parts(line))]
-        return any(map(_is_idle, parts)) and all(_is_idle(part) or _says_little(part) for part in parts)
-
     def _hits(self, family: str) -> Iterator[Hit]:
         for reading in self.conversation.readings:
             yield from (hit for hit in reading.hits if hit.group.startswith(f"{family}."))
-
-    def _answered(self) -> list[float]:
-        """Return what the caller answered when the agent asked about urgency: yes, no, or a near time."""
-        levels, question = [], False
-        for turn in self.conversation.turns:
-            if turn.role == "assistant":
-                last = sentences(turn.text)[-1:]
-                question = bool(last) and "?" in last[0] and bool(_URGENT_QUESTION & set(lexicon().read(last[0]).words))
-                continue
-            reading = lexicon().read(turn.text)
-            if question and len(reading.words) <= 6:
-                if _near(reading):
-                    levels.append(0.85)
-                elif reading.has("small.yes") or reading.has("small.no"):
-                    levels.append(0.85 if reading.has("small.yes") else 0.15)
-            question = False
-        return levels
-
-
-def _outright(reading: Reading) -> Iterator[float]:
-    """Yield what the caller says about urgency in so many words, in order."""
-    low = [(hit.start, hit.end) for hit in reading.find("urgency.low")]
-    for hit in reading.hits:
-        inside = any(start <= hit.start and hit.end <= end for start, end in low)
-        if hit.group == "urgency.low" or (hit.group == "urgency.high" and hit.denied and not inside):
-            yield 0.15
-        elif hit.group == "urgency.high" and not inside:
-            yield 0.95
-
-
-def _deadline(reading: Reading) -> bool:
-    """Say whether a near time and something at stake, or a need, stand close together."""
-    near = _near(reading)
-    stakes = [hit.start for hit in reading.find("urgency.stakes")]
-    needs = [hit.start for hit in reading.find("urgency.need")]
-    return any(
-        any(abs(stake - start) <= _STAKES_REACH for stake in stakes)
-        or any(0 < start - need <= _NEED_REACH for need in needs)
-        for start, _ in near
-    )
-
-
-def _near(reading: Reading) -> list[tuple[int, int]]:
-    """Return where the caller names a time within a day or so: first token and the one after the last."""
-    spans = [(hit.start, hit.end) for hit in reading.find("urgency.near")]
-    spoken = tokens(reading.text)
-    for number in numbers(reading.text):
-        before = spoken[number.start - 1].text if number.start else ""
-        if number.unit in ("minute", "hour") and before in ("in", "within", "than"):
-            spans.append((reading.index(spoken[number.start - 1].start), reading.index(spoken[number.end].start) + 1))
-    return sorted(spans)
-
-
-def _is_case(reading: Reading) -> bool:
-    """Say whether a sentence tells of trouble or wishes for something to be done; to be told something is no case."""
-    asked = [(hit.start, hit.end) for hit in reading.find("small.ask")]
-    return reading.has("small.trouble") or any(
-        not any(start <= hit.start < end for start, end in asked) for hit in reading.find("small.wish")
-    )
-
-
-def _is_idle(reading: Reading) -> bool:
-    """Say whether a sentence asks for information, or says something kind about no matter of the caller's own."""
-    return _asks(reading) or (reading.has("feelings.positive") and not {"my", "our", "mine"} & set(reading.words))
-
-
-def _asks(reading: Reading) -> bool:
-    """Say whether a sentence asks for information and tells of no case ("what are your opening hours").
-
-    With no trust in question marks: it begins like a question, after what callers begin with, or says that it asks.
-    """
-    start = _after_fillers(reading)
-    begins = any(hit.start == start for hit in reading.find("small.info_questions")) or reading.has("small.ask")
-    words = reading.words[start:]
-    return begins and (words[:1] == ("how",) or not {"my", "our", "mine"} & set(words))
-
-
-def _after_fillers(reading: Reading) -> int:
-    """Return the index of the first word after "Hi", "so", "I have a question"."""
-    fillers: dict[int, int] = {}
-    for hit in [*reading.find("small.fillers"), *reading.find("small.ask")]:
-        fillers[hit.start] = max(hit.end, fillers.get(hit.start, 0))
-    start = 0
-    while start in fillers:
-        start = fillers[start]
-    return start
-
-
-def _parts(reading: Reading) -> list[Reading]:
-    """Return the clauses of a sentence, each read by itself."""
-    return [lexicon().read(text) for clause in clauses([reading]) for text in texts([reading], [clause])]
-
-
-def _says_little(reading: Reading) -> bool:
-    """Say whether a clause is a greeting, a few words, or speaks of no topic."""
-    topics = {hit.group for hit in reading.hits if hit.group.startswith("topics.")} - {"topics.question"}
-    return len(reading.words) < _FEW or not topics or reading.has("urgency.low")

@@ -175,13 +175,19 @@ class Lexicon:
             elif part == "$":
                 if index != len(roots):
                     return 0
-            elif roots[index : index + 1] == (part,) or (part == "not" and set(roots[index : index + 1]) & self._not):
+            elif roots[index : index + 1] == (part,):
                 index += 1
-            elif part == "not" and roots[index : index + 1] in _HELPERS and set(roots[index + 1 : index + 2]) & self._not:
-                index += 2
             else:
-                return 0
+                size = self._denies(roots, index) if part == "not" else 0
+                if not size:
+                    return 0
+                index += size
         return index
+
+    def _denies(self, roots: tuple[str, ...], index: int) -> int:
+        """Return how many words at *index* deny: 1 for "dont", 2 for "do not", else 0."""
+        here, after = roots[index : index + 1], roots[index + 1 : index + 2]
+        return 1 if set(here) & self._not else 2 if set(here) & _HELPERS and set(after) & self._not else 0
 
     def _deny(self, hit: Hit, hits: list[Hit], words: tuple[str, ...]) -> Hit:
         """Mark urgency and names of topics that are denied; other words after "not" are what went wrong."""
@@ -201,7 +207,8 @@ _EXACT = {"feelings", "things"}
 _MIN_JOINED = 6
 """The shortest word, in letters, that may have been heard as two."""
 _MASKS = {"small.idioms"}
-_HELPERS = {(stem(word),) for word in ["am", "is", "are", "was", "were", "do", "does", "did", "have", "has", "had", "will", "would", "can", "could", "should"]}
+_HELPER_WORDS = "am is are was were do does did have has had will would can could should"
+_HELPERS = frozenset(stem(word) for word in _HELPER_WORDS.split())
 """Verbs that may stand before `not` in a phrase: "do not" is as good as "dont"."""
 _COMPOUND = {"topics", "things"}
 _DENIABLE = {

@@ -7,6 +7,7 @@ from .conversation import Conversation
 from .evidence import addresses, amounts, emails, phones, references
 from .judgement import Judgement
 from .lexicon import Question, Reading, lexicon
+from .spoken import without_hesitations
 from .words import sentences, stem, tokens
 
 SUMMARY_LENGTH = 240
@@ -14,6 +15,8 @@ SUMMARY_LENGTH = 240
 TITLE_LENGTH = 70
 _CLAUSE = re.compile(r"\s+(?=(?:and|but|because|so|then)\b)|(?<=[,;:—–])\s+", re.IGNORECASE)
 _LONG_SENTENCE = 160
+_BOTH = 120
+"""The shortest summary, in characters, that has room for two troubles."""
 _OPENERS = re.compile(r"^[\s,.!;:—–-]+")
 
 
@@ -21,9 +24,12 @@ def summary(judgement: Judgement, length: int = SUMMARY_LENGTH) -> str:
     """Return the caller's most telling sentences, in order and in the caller's words; empty if nothing was said.
 
     Telling are words of a topic, what went wrong, and deadlines. Words that the lexicon does not know count nothing,
-    so of a call in another language it is the first and the last sentence.
+    so of a call in another language it is the first and the last sentence. Of two troubles both are told.
     """
-    parts = [part for sentence in judgement.conversation.sentences for part in _clauses(sentence)]
+    if judgement.parts and length >= _BOTH:
+        return " ".join(filter(None, (summary(part, length // 2) for part in judgement.parts)))
+    spoken = [without_hesitations(sentence) for sentence in judgement.conversation.sentences]
+    parts = [part for sentence in spoken for part in _clauses(sentence)]
     parts = list(dict.fromkeys(cleaned for part in parts if (cleaned := without_fillers(part))))
     weights = [_weight(lexicon().read(part)) for part in parts]
     if parts and not any(weights):
@@ -39,7 +45,8 @@ def summary(judgement: Judgement, length: int = SUMMARY_LENGTH) -> str:
 
 def title(judgement: Judgement, length: int = TITLE_LENGTH) -> str:
     """Return the one first telling sentence or clause of the caller's, short and without a full stop."""
-    parts = [without_fillers(part) for sentence in judgement.conversation.sentences for part in _CLAUSE.split(sentence)]
+    spoken = [without_hesitations(sentence) for sentence in judgement.conversation.sentences]
+    parts = [without_fillers(part) for sentence in spoken for part in _CLAUSE.split(sentence)]
     parts = [part for part in parts if part]
     if not parts:
         return ""

@@ -54,8 +54,9 @@ class Talk:
         line = self._unsaid(voice["unheard"], otherwise="")
         if line:
             return line
+        line = self._unsaid(voice["unheard_on"], otherwise="")
         question = self.question()
-        return f"{voice['unheard_on']} {question}" if question else self._closing(str(voice["unheard_on"]))
+        return f"{line} {question}".strip() if question else self._closing(line)
 
     def reaction(self) -> Iterator[str]:
         """Yield what is said about the caller's last words, before any question."""
@@ -112,11 +113,13 @@ class Talk:
         return topic.ack.format(thing=f"your {thing}" if thing else topic.thing)
 
     def _answered(self) -> Iterator[str]:
-        """Yield a word on an answer: what was tried, a deadline, yes or no, else just that it was heard."""
+        """Yield a word on an answer: what was tried, a change of mind, yes or no, else just that it was heard."""
         voice, first = lexicon().voice, self._latest.conversation.readings[0]
         pressing = list(self._pressing())
         if self._latest.has("small.nothing_changed") or self._latest.has("small.tried"):
             yield str(voice["tried"])
+        elif self._latest.has("small.back"):
+            yield str(voice["changed"])
         elif _begins(first, "small.no"):
             yield str(voice["no"])
         elif _begins(first, "small.yes"):
