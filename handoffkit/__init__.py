@@ -3,7 +3,7 @@
 A notebook needs this one import. Neither SDK is loaded by it: that happens when a call or a handoff needs one.
 """
 
-from . import checks, errors
+from . import audio, checks, errors
 from .call import Call
 from .connect import connect, disconnect, log
 from .endpoint.faults import Fault
@@ -21,6 +21,7 @@ __all__ = [
     "ScriptedModel",
     "TextModel",
     "ToolCall",
+    "audio",
     "checks",
     "compare",
     "connect",

@@ -141,7 +141,7 @@ class Call:
         from .audio import load, pace
 
         self._check()
-        sound = load(source, sample_rate=sample_rate)
+        sound = await asyncio.to_thread(load, source, sample_rate=sample_rate)
         await self._spoken.check()
         with self._spoken.source(sound.name):
             if realtime and not over and not self._busy:

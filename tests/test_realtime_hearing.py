@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from realtime_driver import Driver, Event, kinds, only, sound
 
 from handoffkit.endpoint.models.prompt import Message
 from handoffkit.endpoint.protocol.realtime.hearing import SpeechStarted, SpeechStopped
-from tests.realtime_driver import Driver, Event, kinds, only, sound
 
 _TRANSCRIPT = "conversation.item.input_audio_transcription"
 

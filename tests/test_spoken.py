@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import psutil
 import pytest
+from conftest import ROOT
 from pydantic import BaseModel
 from pydantic_ai import Agent
 
@@ -28,7 +29,6 @@ from handoffkit.errors import (
     NothingSaid,
     SpeechMissing,
 )
-from tests.conftest import ROOT
 
 LAPTOP = ROOT / "audio" / "laptop-will-not-charge"
 FIRST, SECOND, LAST = (LAPTOP / f"turn-{number}.wav" for number in (1, 2, 3))

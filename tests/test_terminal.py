@@ -9,13 +9,17 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import ROOT
 
 import handoffkit as hk
+from handoffkit import audio
 from handoffkit.commands.terminal import SupportTicket, Ticker
 from handoffkit.errors import EndpointGone
+from handoffkit.sources import folder
 
 CALL = (sys.executable, "-m", "handoffkit", "call")
 TURNS = ("My laptop does not charge. Its light stays off when I plug it in.", "Another outlet changed nothing.")
@@ -31,7 +35,7 @@ def call(*options: str, typed: str = "", **environment: str) -> "subprocess.Comp
         text=True,
         encoding="utf-8",
         errors="backslashreplace",
-        timeout=60,
+        timeout=180,
         check=False,
     )
 
@@ -167,3 +171,40 @@ def test_the_ticket_has_the_fields_of_the_course() -> None:
     schema = json.loads(json.dumps(SupportTicket.model_json_schema()))["properties"]
     assert list(schema) == ["summary", "category", "priority", "follow_up_questions"]
     assert schema["priority"]["enum"] == ["low", "medium", "high"]
+
+
+@pytest.mark.usefixtures("speech")
+def test_a_folder_of_recordings_becomes_a_ticket(tmp_path: Path) -> None:
+    """The sound alone counts: it is a copy elsewhere, 6 dB quieter, with words beside it that say something else."""
+    for turn in folder(ROOT / "audio" / "laptop-will-not-charge"):
+        audio.load(turn).louder(-6).save(tmp_path / turn.name)
+    (tmp_path / "words.json").write_text('{"turns": ["My invoice is wrong.", "There is no hurry."]}')
+    (tmp_path / "truth.json").write_text('{"category": "billing", "priority": "low"}')
+    done = call(str(tmp_path), "--json")
+    assert done.returncode == 0, done.stderr
+    ticket = json.loads(done.stdout)
+    assert (ticket["category"], ticket["priority"]) == ("hardware", "high")
+    assert "invoice" not in done.stdout + done.stderr
+    assert "caller: (speaks: turn-1.wav)" in done.stderr
+    assert "input_audio_buffer.append x" in done.stderr
+
+
+def test_a_folder_without_recordings_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    done = call(str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "it is empty" in done.stderr
+
+
+@pytest.mark.usefixtures("speech")
+def test_a_recording_that_is_none_is_refused_and_no_ticket_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "turn-1.wav").write_bytes(b"ID3 nothing that can be heard")
+    done = call(str(tmp_path), "--json")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "turn-1.wav" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_spoken_and_typed_turns_do_not_mix(tmp_path: Path) -> None:
+    done = call(str(tmp_path), "--text", "Hello.")
+    assert done.returncode == 2
+    assert "not both" in done.stderr

@@ -1,4 +1,4 @@
-"""`handoffkit call`: the whole job in a terminal: a typed call, its events as they pass, a typed ticket."""
+"""`handoffkit call`: the whole job in a terminal: a call, typed or spoken, its events as they pass, a typed ticket."""
 
 import asyncio
 import contextlib
@@ -8,7 +8,9 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from typing import Literal, TextIO
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TextIO
 
 from pydantic import BaseModel
 
@@ -16,11 +18,15 @@ from ..call import Call
 from ..connect import connect, disconnect, log
 from ..errors import HandoffkitError, NoTurns
 from ..log import EventLog
+from ..sources import folder
 from ..wire.frames import Frame
 
 VOICE = "You are a friendly, concise phone support agent. Ask one question at a time."
 TRIAGE = "You read a support call and file the ticket for it. Use only what was said."
 PROMPT = "Create the support ticket for this call."
+
+SETTINGS: dict[str, Any] = {"turn_detection": {"silence_duration_ms": 700}}
+"""The service's own 200 ms of silence would cut a recorded turn of two sentences in half."""
 
 _HOUR = 3600.0
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -35,12 +41,33 @@ class SupportTicket(BaseModel):
     follow_up_questions: list[str]
 
 
-def run(texts: Sequence[str], *, as_json: bool, model: str, triage_model: str) -> int:
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """What the caller says: recordings, or typed texts; without any, what is typed in the terminal."""
+
+    texts: Sequence[str] = ()
+    """A turn each."""
+    recordings: Path | None = None
+    """A WAV file, or a folder of them: a turn each, in the order of their names."""
+    realtime: bool = False
+    """Whether recordings are played as fast as they sound."""
+
+    def files(self) -> list[Path]:
+        """Return the recordings to play; nothing else in their folder is looked at.
+
+        Raises:
+            AudioError: There are none.
+        """
+        if self.recordings is None:
+            return []
+        return folder(self.recordings) if not self.recordings.is_file() else [self.recordings]
+
+
+def run(turns: Turns, *, as_json: bool, model: str, triage_model: str) -> int:
     """Hold a call, hand it off, print the ticket and return 0.
 
     Args:
-        texts: What the caller says, a turn each. Without any, they are typed in the terminal, or read from standard
-            input, a line each.
+        turns: What the caller says.
         as_json: The ticket alone goes to standard output, as JSON; everything else goes to standard error.
         model: The voice agent's model, such as `openai:gpt-realtime`.
         triage_model: The model that writes the ticket, such as `openai:gpt-5.2`.
@@ -50,10 +77,11 @@ def run(texts: Sequence[str], *, as_json: bool, model: str, triage_model: str) -
         HandoffkitError: The call, or its handoff, failed; nothing is printed as a ticket then.
     """
     out = sys.stderr if as_json else sys.stdout
+    files = turns.files()
     try:
         with contextlib.redirect_stdout(out):
-            connect()
-            ticket = asyncio.run(hold(texts, out, model, triage_model))
+            connect(speech=bool(files))
+            ticket = asyncio.run(hold(turns, files, out, model, triage_model))
     finally:
         disconnect()
     if as_json:
@@ -62,26 +90,41 @@ def run(texts: Sequence[str], *, as_json: bool, model: str, triage_model: str) -
     return 0
 
 
-async def hold(texts: Sequence[str], out: TextIO, model: str, triage_model: str) -> dict[str, object]:
+async def hold(turns: Turns, files: Sequence[Path], out: TextIO, model: str, triage_model: str) -> dict[str, object]:
     """Hold the call and its handoff, write what passes to *out*, and return the ticket's fields."""
     from pydantic_ai import Agent
 
     triage = Agent(triage_model, output_type=SupportTicket, instructions=TRIAGE, name="triage")
-    call = Call(Agent(instructions=VOICE, name="voice"), model=model)
+    call = Call(Agent(instructions=VOICE, name="voice"), model=model, model_settings=SETTINGS)
     ticker = Ticker(log(), call.label, out)
     async with ticker.running():
-        said = 0
         async with call:
-            async for text in _turns(texts):
-                ticker.say("caller", text)
-                reply = await call.send(text)
-                ticker.say("agent", reply.text)
-                said += 1
+            said = await (_play(call, files, turns.realtime, ticker) if files else _type(call, turns.texts, ticker))
         if not said:
             raise NoTurns
         result = await call.handoff(triage, PROMPT)
     print(f"\n{_shown(str(result))}", file=out)
     return result.fields
+
+
+async def _type(call: Call, texts: Sequence[str], ticker: "Ticker") -> int:
+    said = 0
+    async for text in _turns(texts):
+        ticker.say("caller", text)
+        reply = await call.send(text)
+        ticker.say("agent", reply.text)
+        said += 1
+    return said
+
+
+async def _play(call: Call, files: Sequence[Path], realtime: bool, ticker: "Ticker") -> int:
+    for file in files:
+        before = len(call.turns)
+        ticker.say("caller", f"(speaks: {file.name})")
+        await call.send_audio(file, realtime=realtime)
+        for turn in call.turns[before:]:
+            ticker.say(turn.speaker, "[inaudible]" if turn.inaudible else turn.text)
+    return len(files)
 
 
 class Ticker:
@@ -129,7 +172,7 @@ class Ticker:
             return
         self._last = frame.seq
         arrow = "->" if frame.dir == "client" else "<-"
-        if frame.event.endswith(".delta"):
+        if frame.event.endswith((".delta", ".append")):
             self._pieces[arrow, frame.event] += 1
             return
         self._flush()
