@@ -11,9 +11,10 @@ from functools import cached_property
 from .asking import only_asks
 from .conversation import Conversation
 from .lexicon import Hit, Topic, lexicon
-from .stance import SECOND, TAKEN_BACK, Clause, clauses, own_factor, second, texts, turning
+from .stance import MAIN, SECOND, TAKEN_BACK, VAGUE, Clause, clauses, own_factor, second, texts, turning
 from .urgency import answers, has_deadline, near, outright
 
+_CLEAR = 2.0
 _DENIED = -4.0
 
 
@@ -66,7 +67,8 @@ class Judgement:
             return factors
         first, other = (part.urgency or 0.0 for part in self.parts)
         lesser = range(split) if other > first else range(split, len(factors))
-        return [factor * (SECOND if index in lesser else 1.0) for index, factor in enumerate(factors)]
+        less = SECOND if all(max(part.scores.values()) >= _CLEAR for part in self.parts) else VAGUE
+        return [factor * (less if i in lesser and factor < MAIN else 1.0) for i, factor in enumerate(factors)]
 
     @cached_property
     def _weighed(self) -> list[tuple[Hit, float]]:

@@ -282,7 +282,9 @@ def _unmasked(hits: list[Hit]) -> list[Hit]:
 
 
 def _is_masked(hit: Hit, phrases: Iterable[Hit]) -> bool:
-    longer = {p.group for p in phrases if p.end >= hit.end and p.end - p.start > hit.end - hit.start}
+    longer = [p for p in phrases if p.end >= hit.end and p.end - p.start > hit.end - hit.start]
+    size = max((p.end - p.start for p in longer), default=0)
+    longest = {p.group for p in longer if p.end - p.start == size}
     if hit.group == "urgency.danger":
-        return bool(longer & _MASKS)
-    return hit.group.startswith("topics.") and bool(longer) and hit.group not in longer
+        return bool(longest & _MASKS)
+    return hit.group.startswith("topics.") and bool(longest) and hit.group not in longest

@@ -16,6 +16,8 @@ _HESITATING = re.compile(rf"(?:(?<=\s)|^)(?:{_HESITATION})\b[,.…]*\s*", re.IGN
 _MARKS = re.compile(r"[*_#`|~^\\]+")
 _PUNCTUATION = re.compile(r"[,.;:!?…。—–]")
 _TWICE_IN_ENGLISH = frozenset(["had", "that", "very", "so", "really", "no", "yes", "bye"])
+_NO_ENDINGS = frozenset(["or", "and", "to", "in"])
+"""Words that end no other one: "the project or the plan" has no projector."""
 _LOOPS = 4
 
 
@@ -36,7 +38,7 @@ def folded(text: str, joined: Set[str]) -> tuple[Token, ...]:
 
 
 def _are_one(first: Token, second: Token, text: str, joined: Set[str]) -> bool:
-    whole = min(len(first.text), len(second.text)) > 1
+    whole = min(len(first.text), len(second.text)) > 1 and second.text not in _NO_ENDINGS
     return whole and text[first.end : second.start] in (" ", "-") and first.text + second.text in joined
 
 

@@ -21,10 +21,12 @@ from .spoken import is_pause
 
 TAKEN_BACK = 0.3
 """What words count that a change of mind follows, or that tell of what is fine."""
-SECOND = 0.5
+SECOND = 0.2
 """What words of the lesser of two troubles count."""
+VAGUE = 0.6
+"""What they count where one of the two speaks of no topic clearly."""
 MAIN = 2.0
-"""What words count in a clause about what matters most."""
+"""What words count in a clause about what matters most, whichever trouble it tells of."""
 _JOINTS = frozenset(["but", "and", "so", "because", "though", "although", "however"])
 
 

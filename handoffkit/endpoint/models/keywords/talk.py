@@ -36,10 +36,10 @@ class Talk:
     def reply(self) -> str:
         """Return the reply."""
         voice = lexicon().voice
-        if not self._conversation.caller and not self._conversation.agent and not self._result:
-            return str(voice["greeting"])
         if self._conversation.unheard and not self._result:
             return self._unheard()
+        if not self._conversation.caller and not self._conversation.agent and not self._result:
+            return str(voice["greeting"])
         if self._is_goodbye():
             return self._unsaid([voice["goodbye"], voice["still"]])
         said = " ".join(self.reaction())
