@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from handoffkit.endpoint.models.prompt import Prompt, Reply
 from handoffkit.endpoint.protocol.ids import Ids
+from handoffkit.endpoint.protocol.realtime.hearing import SpeechStarted, SpeechStopped
 from handoffkit.endpoint.protocol.realtime.session import RealtimeSession
 
 Event = dict[str, Any]
@@ -93,6 +94,39 @@ class Driver:
         prompt = self.ask()
         self.send("response.cancel")
         return prompt
+
+
+class _Script:
+    """A detector that says what it was told to, at the moments of the sound that it was told."""
+
+    def __init__(self, changes: list[tuple[int, SpeechStarted | SpeechStopped]]) -> None:
+        self._changes, self._ms = changes, 0.0
+        self.settings: dict[str, Any] = {}
+
+    def feed(self, pcm: bytes) -> Iterator[SpeechStarted | SpeechStopped]:
+        self._ms += len(pcm) / 48
+        while self._changes and self._changes[0][0] <= self._ms:
+            yield self._changes.pop(0)[1]
+
+    def configure(self, **settings: Any) -> None:
+        self.settings = settings
+
+
+class Ears:
+    """Ears whose detectors follow a script: (begin, end, padding) of each turn, in ms of all sound."""
+
+    def __init__(self, *turns: tuple[int, int], deaf: str = "") -> None:
+        self.deaf, self.made = deaf, list[_Script]()
+        self._turns = turns
+
+    def detector(self, **settings: Any) -> _Script:
+        changes: list[tuple[int, SpeechStarted | SpeechStopped]] = []
+        for begin, end in self._turns if not self.made else ():
+            changes += [(begin + 300, SpeechStarted(begin)), (end, SpeechStopped(end))]
+        script = _Script(changes)
+        script.settings = settings
+        self.made.append(script)
+        return script
 
 
 def kinds(events: list[Event]) -> list[str]:

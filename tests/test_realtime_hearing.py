@@ -5,49 +5,14 @@ real speech elsewhere.
 """
 
 import base64
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from realtime_driver import Driver, Event, kinds, only, sound
+from realtime_driver import Driver, Ears, Event, kinds, only, sound
 
 from handoffkit.endpoint.models.prompt import Message
-from handoffkit.endpoint.protocol.realtime.hearing import SpeechStarted, SpeechStopped
 
 _TRANSCRIPT = "conversation.item.input_audio_transcription"
-
-
-class _Script:
-    """A detector that says what it was told to, at the moments of the sound that it was told."""
-
-    def __init__(self, changes: list[tuple[int, SpeechStarted | SpeechStopped]]) -> None:
-        self._changes, self._ms = changes, 0.0
-        self.settings: dict[str, Any] = {}
-
-    def feed(self, pcm: bytes) -> Iterator[SpeechStarted | SpeechStopped]:
-        self._ms += len(pcm) / 48
-        while self._changes and self._changes[0][0] <= self._ms:
-            yield self._changes.pop(0)[1]
-
-    def configure(self, **settings: Any) -> None:
-        self.settings = settings
-
-
-class Ears:
-    """Ears whose detectors follow a script: (begin, end, padding) of each turn, in ms of all sound."""
-
-    def __init__(self, *turns: tuple[int, int], deaf: str = "") -> None:
-        self.deaf, self.made = deaf, list[_Script]()
-        self._turns = turns
-
-    def detector(self, **settings: Any) -> _Script:
-        changes: list[tuple[int, SpeechStarted | SpeechStopped]] = []
-        for begin, end in self._turns if not self.made else ():
-            changes += [(begin + 300, SpeechStarted(begin)), (end, SpeechStopped(end))]
-        script = _Script(changes)
-        script.settings = settings
-        self.made.append(script)
-        return script
 
 
 def listening(*turns: tuple[int, int], detection: dict[str, Any] | None = None, transcribe: bool = True) -> Driver:

@@ -8,18 +8,15 @@ from typing import Any
 
 import pytest
 import yaml
-from realtime_driver import Driver, Event, kinds
+from realtime_driver import Driver, Ears, Event, kinds, sound
 
 from handoffkit.endpoint.models.prompt import Reply, ToolCall
 
 TYPED = ("test_text_in_audio_out_turn", "test_tool_call_round", "test_message_history_seeding")
-LATER = {  # the events of speech recognition and turn detection, and one that was in one of five recordings
-    "conversation.item.input_audio_transcription.completed",
-    "conversation.item.input_audio_transcription.delta",
-    "input_audio_buffer.speech_started",
-    "input_audio_buffer.speech_stopped",
-    "rate_limits.updated",
-}
+SPOKEN = ("test_audio_in_server_vad_turn", "test_input_audio_retention_segments_three_server_vad_turns")
+LATER = {"rate_limits.updated"}  # it was in one of five recordings
+TRANSCRIPT = "conversation.item.input_audio_transcription."
+BLOCK_MS = 100  # of sound in one event of the recorded client's; in the recordings it is cut to 24 bytes
 
 
 class Recording:
@@ -61,6 +58,106 @@ def simulate(recording: Recording) -> list[Event]:
             driver.response_id = pending.response_id
             events += driver.answering(next(replies))
     return events
+
+
+class Spoken:
+    """Has the simulation answer a recorded spoken call, step by step with the recording.
+
+    A detector that follows the recording stands for turn detection, and the recorded words for a recogniser: what is
+    held against the recording is what the session makes of them, and when.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording, self.replies = recording, recording.replies()
+        started = [e["audio_start_ms"] for e in recording.server if e["type"].endswith("speech_started")]
+        stopped = [e["audio_end_ms"] for e in recording.server if e["type"].endswith("speech_stopped")]
+        self.driver = Driver(ears=Ears(*zip(started, stopped, strict=True)))
+        self.events: list[Event] = [*self.driver.greeting]
+        self.reply: Iterator[Event] = iter(())
+        self.words: Iterator[Event] = iter(())
+
+    def run(self) -> list[Event]:
+        for place, (direction, data) in enumerate(self.recording.frames):
+            if direction == "sent":
+                self.client(data)
+            elif data["type"].startswith(TRANSCRIPT):
+                self.transcript(place, data)
+            elif data["type"].startswith("response."):
+                self.events += [event for event in [next(self.reply, None)] if event]
+                if data["type"] == "response.done":
+                    self.events += self.reply
+        return self.events
+
+    def client(self, data: Event) -> None:
+        if data["type"] == "input_audio_buffer.append":
+            data = data | {"audio": sound(BLOCK_MS)}
+        self.events += self.driver.raw(json.dumps(data))
+
+    def transcript(self, place: int, data: Event) -> None:
+        """Tell what the recogniser said next; all of the turn is known to it with the first word after its end."""
+        ours = [event["item_id"] for event in self.events if event["type"].endswith("speech_started")][-1]
+        if self.driver.session.speaking:
+            self.events += self.driver.session.partial(ours, data["delta"])
+            return
+        if self.driver.session.sounds():
+            rest = [event for _, event in self.recording.frames[place:] if event["type"].startswith(TRANSCRIPT)]
+            deltas = [event["delta"] for event in rest[: [e["type"] for e in rest].index(TRANSCRIPT + "completed")]]
+            whole = next(event["transcript"] for event in rest if "transcript" in event)
+            self.words = iter(self.driver.session.words(ours, whole, deltas))
+            pending = self.driver.session.pending()
+            assert pending is not None
+            self.driver.response_id = pending.response_id
+            self.reply = self.driver.answering(next(self.replies))
+        self.events += [next(self.words)]
+
+
+@pytest.fixture(params=SPOKEN)
+def spoken(request: pytest.FixtureRequest, recordings: Path) -> Recording:
+    return Recording(recordings / f"{request.param}.yaml")
+
+
+def _steps(events: list[Event]) -> list[str]:
+    """Return the events that are there once, whatever the number and the order of the pieces between them."""
+    return [e["type"] for e in events if not e["type"].endswith(".delta") and e["type"] not in LATER]
+
+
+def test_spoken_calls_come_in_the_recorded_order(spoken: Recording) -> None:
+    ours = Spoken(spoken).run()
+    for part in (False, True):
+        mine, real = (
+            [step for step in _steps(events) if step.startswith(TRANSCRIPT) is part] for events in (ours, spoken.server)
+        )
+        assert mine == real
+    assert _chain(ours) == _chain(spoken.server)
+
+
+def test_words_come_before_and_within_the_reply_as_recorded(spoken: Recording) -> None:
+    for events in (Spoken(spoken).run(), spoken.server):
+        order = [event["type"] for event in events]
+        for turn in range(order.count("response.done")):
+            created, sounds, done = (
+                [place for place, kind in enumerate(order) if kind == wanted][turn]
+                for wanted in ("response.created", "response.output_audio.done", TRANSCRIPT + "completed")
+            )
+            assert created < done < sounds
+            assert order.index("response.output_audio.delta", created) < done
+
+
+def test_moments_and_words_are_the_recorded_ones(spoken: Recording) -> None:
+    wanted = ("audio_start_ms", "audio_end_ms", "transcript", "delta", "usage")
+
+    def told(events: list[Event]) -> list[Event]:
+        kept = [e for e in events if e["type"].startswith((TRANSCRIPT, "input_audio_buffer."))]
+        return [{name: event[name] for name in wanted if name in event} for event in kept]
+
+    assert told(Spoken(spoken).run()) == told(spoken.server)
+
+
+def test_spoken_events_have_the_recorded_fields(spoken: Recording) -> None:
+    seen = {event["type"]: event for event in Spoken(spoken).run()}
+    for event in spoken.server:
+        if event["type"].startswith((TRANSCRIPT, "input_audio_buffer.")):
+            assert list(_paths(seen[event["type"]])) == list(_paths(_last(spoken, event["type"]))), event["type"]
 
 
 @pytest.fixture(params=TYPED)
@@ -146,12 +243,10 @@ def test_usage_is_of_the_recorded_size(recording: Recording) -> None:
 
 
 def test_every_field_that_is_always_there_is_there(recordings: Path) -> None:
-    """Hold the events of typed calls, and of a committed turn, against the fields read off all recordings."""
+    """Hold the events of typed and spoken calls against the fields read off all recordings."""
     shapes = json.loads((recordings.parent / "wire-shapes.json").read_text("utf-8"))["server_event_fields"]
     events = [event for name in TYPED for event in simulate(Recording(recordings / f"{name}.yaml"))]
-    driver = Driver()
-    driver.send("input_audio_buffer.append", audio="AAAA" * 2400)
-    events += driver.send("input_audio_buffer.commit")
+    events += [event for name in SPOKEN for event in Spoken(Recording(recordings / f"{name}.yaml")).run()]
     assert shapes.keys() - {event["type"] for event in events} == LATER
     for event in events:
         paths = {path.removeprefix("event.") for path in _paths({k: v for k, v in event.items() if k != "type"})}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..api_error import ApiError
+from ..deltas import obfuscation
 from .audio import BYTES_PER_MS, InputBuffer
 from .config import Config
 from .items import Conversation, Entry
@@ -169,7 +170,8 @@ class Hearing:
     def partial(self, item_id: str, delta: str) -> Iterator[Event]:
         """Say further words of the turn that is being spoken, or that has just been."""
         if self._config["transcription"] is not None:
-            yield self._emit(f"{_TRANSCRIPTION}.delta", item_id=item_id, content_index=0, delta=delta)
+            padded = {"delta": delta, "obfuscation": obfuscation(delta, item_id)}
+            yield self._emit(f"{_TRANSCRIPTION}.delta", item_id=item_id, content_index=0, **padded)
 
     def words(self, item_id: str, transcript: str, deltas: Iterable[str]) -> list[Event]:
         """Take what a turn's words are; return what the service says of them, *deltas* first."""
