@@ -6,6 +6,8 @@ from .lexicon import Reading, lexicon
 from .stance import clauses, texts
 
 _FEW = 4
+_MAY_I = {("do", "i"), ("can", "i"), ("am", "i"), ("should", "i")}
+"""Beginnings of a question about rules, even about a thing of the caller's own."""
 _OWN = {"my", "our", "mine"}
 
 
@@ -39,7 +41,7 @@ def _asks(reading: Reading) -> bool:
     start = _after_fillers(reading)
     begins = any(hit.start == start for hit in reading.find("small.info_questions")) or reading.has("small.ask")
     words = reading.words[start:]
-    return begins and (words[:1] == ("how",) or not _OWN & set(words))
+    return begins and (words[:1] == ("how",) or words[:2] in _MAY_I or not _OWN & set(words))
 
 
 def _after_fillers(reading: Reading) -> int:
