@@ -8,12 +8,12 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
-from typing import Any
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, TypeVar
 
 import psutil
 
@@ -21,10 +21,17 @@ import handoffkit as hk
 from handoffkit.connect import Endpoint, _message, current
 
 PACKAGES = ("handoffkit", "pydantic-ai-slim", "openai", "tornado", "websockets", "pydantic")
+SPEECH = ("faster-whisper", "ctranslate2", "onnxruntime", "hibari-tts")
+"""What hears and speaks, where it is installed."""
+
+Found = TypeVar("Found")
 
 FIRST = "My laptop does not charge, and its light stays off when I plug it in."
 SECOND = "I tried another outlet and nothing changed. I have a presentation tomorrow."
-"""What the caller says in every call here."""
+"""What the caller says in every typed call here."""
+
+ENOUGH = 20
+"""Values from which on the 95th part is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +40,12 @@ class Row:
 
     what: str
     unit: str
-    median: float
-    min: float
-    max: float
+    value: float
+    """The median; of a `whole`, what all *n* together come to."""
+    min: float | None
+    p95: float | None
+    """None where there are fewer than twenty values, of which no 95th part can be told."""
+    max: float | None
     n: int
     aim: str = ""
     """What was hoped for; empty where nothing was."""
@@ -43,7 +53,27 @@ class Row:
     @classmethod
     def of(cls, what: str, unit: str, values: Sequence[float], aim: str = "") -> "Row":
         """Sum up *values*, which are in *unit*."""
-        return cls(what, unit, statistics.median(values), min(values), max(values), len(values), aim)
+        p95 = percentile(values, 95) if len(values) >= ENOUGH else None
+        return cls(what, unit, statistics.median(values), min(values), p95, max(values), len(values), aim)
+
+    @classmethod
+    def whole(cls, what: str, unit: str, value: float, n: int) -> "Row":
+        """Return the row of one *value* that *n* things have together, such as the errors in so many words."""
+        return cls(what, unit, value, None, None, None, n)
+
+    @classmethod
+    def share(cls, what: str, part: int, of: int) -> "Row":
+        """Return the row that says how many of a hundred *part* of *of* are."""
+        return cls.whole(what, "%", 100 * part / of, of)
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """Return what *percent* of the values are no greater than; between two values it lies on the line between."""
+    ordered = sorted(values)
+    place = (len(ordered) - 1) * percent / 100
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
 def ratios(of: Sequence[float], to: Sequence[float]) -> list[float]:
@@ -60,8 +90,16 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "memory_gb": round(psutil.virtual_memory().total / 2**30, 1),
         "load_before": [round(number, 2) for number in psutil.getloadavg()],
-        "packages": {name: version(name) for name in PACKAGES},
+        "packages": {name: version(name) for name in PACKAGES} | _versions(SPEECH),
     }
+
+
+def _versions(names: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for name in names:
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 @contextmanager
@@ -72,10 +110,10 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def endpoint(model: Any = None) -> Iterator[Endpoint]:
-    """Connect to a simulation for one block."""
+def endpoint(model: Any = None, *, speech: bool = False) -> Iterator[Endpoint]:
+    """Connect to a simulation for one block; with *speech* it hears and speaks, else its replies are silence."""
     with quiet():
-        hk.connect(model=model)
+        hk.connect(model=model, speech=speech)
     try:
         yield current()
     finally:
@@ -121,10 +159,9 @@ class Stopwatch:
         self.wall = 1e3 * (time.perf_counter() - self.wall)
 
 
-def run(rows: Any) -> list["Row"]:
-    """Run the coroutine that measures the rows."""
-    found: list[Row] = asyncio.run(rows)
-    return found
+def run(measuring: Coroutine[Any, Any, Found]) -> Found:
+    """Run the coroutine that measures, and return what it found."""
+    return asyncio.run(measuring)
 
 
 def python(*arguments: str) -> list[str]:

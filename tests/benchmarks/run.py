@@ -18,7 +18,9 @@ from typing import Any
 
 from measure import Row, machine
 
-NAMES = ("call", "relay", "import", "connect", "log")
+NAMES = ("call", "relay", "import", "connect", "log", "hearing", "answering", "streaming")
+GROUPS = {"speech": ("hearing", "answering", "streaming")}
+"""Several under one name; these need the extra `speech`."""
 
 
 def main() -> None:
@@ -28,7 +30,7 @@ def main() -> None:
         print(json.dumps(_alone(options.alone, smallest=options.smallest)))
         return
     report: dict[str, Any] = {"machine": machine(), "benchmarks": {}}
-    for name in options.names or NAMES:
+    for name in _chosen(options.names):
         print(f"measuring: {name}", file=sys.stderr)
         report["benchmarks"][name] = _apart(name, smallest=options.smallest)
     print(_page(report))
@@ -36,15 +38,24 @@ def main() -> None:
         options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
+def _chosen(names: list[str]) -> list[str]:
+    """Return what to measure: a group stands for its parts, and nothing is measured twice."""
+    parts = [part for name in names or NAMES for part in GROUPS.get(name, (name,))]
+    return list(dict.fromkeys(parts))
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="run.py", description="Measure handoffkit.")
-    parser.add_argument("names", nargs="*", metavar="NAMES", help=f"which ones: {', '.join(NAMES)}; all by default")
+    groups = "; ".join(f"{name} stands for {', '.join(parts)}" for name, parts in GROUPS.items())
+    about = f"which ones: {', '.join(NAMES)}; {groups}; all by default"
+    parser.add_argument("names", nargs="*", metavar="NAMES", help=about)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to FILE as JSON, too")
     parser.add_argument("--smallest", action="store_true", help="run each only once and small: says nothing of speed")
     parser.add_argument("--alone", choices=NAMES, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if unknown := sorted(set(options.names) - set(NAMES)):
-        parser.error(f"there is no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    known = (*NAMES, *GROUPS)
+    if unknown := sorted(set(options.names) - set(known)):
+        parser.error(f"there is no benchmark {', '.join(unknown)}; there are {', '.join(known)}")
     return options
 
 
@@ -72,6 +83,7 @@ def _page(report: dict[str, Any]) -> str:
     lines = [
         f"{facts['date']}, {facts['python']}, {facts['system']}, {facts['cores']} cores, {facts['memory_gb']} GB",
         f"load before: {' '.join(map(str, facts['load_before']))} (1, 5, 15 minutes); {packages}",
+        "A row without a spread is one number for all n together; p95 is told from 20 values on.",
     ]
     for found in report["benchmarks"].values():
         lines += ["", f"### {found['what']}", "", *_table(found["rows"])]
@@ -80,8 +92,8 @@ def _page(report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-HEAD = ["", "median", "min", "max", "unit", "n", "aim"]
-LEFT = (0, 4)
+HEAD = ["", "median", "min", "p95", "max", "unit", "n", "aim"]
+LEFT = (0, 5)
 """The columns of words; the others are numbers."""
 
 
@@ -94,8 +106,9 @@ def _table(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    median, *spread = [_number(row[name], row["unit"]) for name in ("median", "min", "max")]
-    return [row["what"], median, *(spread if row["n"] > 1 else ["", ""]), row["unit"], str(row["n"]), row["aim"]]
+    spread = [row[name] if row["n"] > 1 else None for name in ("min", "p95", "max")]
+    numbers = ["" if value is None else _number(value, row["unit"]) for value in (row["value"], *spread)]
+    return [row["what"], *numbers, row["unit"], str(row["n"]), row["aim"]]
 
 
 def _line(cells: list[str], widths: list[int]) -> str:
