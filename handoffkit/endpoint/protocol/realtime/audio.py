@@ -81,6 +81,7 @@ class InputBuffer:
     def __init__(self) -> None:
         self._chunks: deque[bytes] = deque()
         self._bytes = self._gone = 0
+        self._half = b""
 
     @property
     def ms(self) -> float:
@@ -92,24 +93,31 @@ class InputBuffer:
         """Milliseconds that the client has sent in all."""
         return (self._gone + self._bytes) / BYTES_PER_MS
 
-    def append(self, chunk: bytes) -> None:
-        """Add a chunk; beyond ten minutes the oldest goes."""
+    def append(self, chunk: bytes) -> bytes:
+        """Add a chunk, and return what of it makes whole samples: half of one waits for its other half.
+
+        Beyond ten minutes the oldest goes.
+        """
+        chunk = self._half + chunk
+        chunk, self._half = chunk[: len(chunk) // 2 * 2], chunk[len(chunk) // 2 * 2 :]
         self._chunks.append(chunk)
         self._bytes += len(chunk)
         while len(self._chunks) > 1 and self.ms > _LONGEST_MS:
             self._forget(len(self._chunks.popleft()))
+        return chunk
 
     def take(self) -> bytes:
         """Return everything and forget it."""
-        audio = b"".join(self._chunks)
+        audio, self._half = b"".join(self._chunks), b""
         self._chunks.clear()
         self._forget(len(audio))
         return audio
 
     def cut(self, start_ms: int, end_ms: int | None = None) -> bytes:
         """Return what was sent between two moments, and forget all up to the second (by default: everything)."""
-        audio, begin = self.take(), self._gone - self._bytes
-        begin -= len(audio)
+        half = self._half
+        audio = self.take()
+        begin, self._half = self._gone - len(audio), half
         end = len(audio) if end_ms is None else min(len(audio), max(0, end_ms * BYTES_PER_MS - begin))
         if rest := audio[end:]:
             self._gone -= len(rest)

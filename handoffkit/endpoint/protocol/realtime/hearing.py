@@ -122,7 +122,7 @@ class Hearing:
 
     def append(self, pcm: bytes) -> Iterator[Event | SpeechStarted | SpeechStopped]:
         """Take sound; yield what the service says, and each change for whoever must act on it."""
-        self._buffer.append(pcm)
+        pcm = self._buffer.append(pcm)
         if self._ears and self._ears.deaf:
             yield from self._tell(self._ears.deaf)
             return
