@@ -104,7 +104,7 @@ class Simulation:
             await self._line.send(*self._session.fail(pending.response_id, error))
         else:
             if self._speech and reply.text and pending.spoken:
-                await self._speech.wait()
+                await self._speech.wait_for_voice()
             await self._say(self._session.answer(pending.response_id, reply))
         return self._session.pending()
 

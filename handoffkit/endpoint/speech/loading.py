@@ -41,6 +41,7 @@ class Speech:
         self._missing = {part: lacks for part in _MODULES if (lacks := _not_installed(part))}
         self._failed: dict[str, str] = {}
         self._loaded: Future[None] = Future()
+        self._voiced: Future[None] = Future()
         self.seconds = 0.0
         """How long loading took."""
 
@@ -49,6 +50,7 @@ class Speech:
         """Begin to load everything that is installed, in a thread that ends with the process; return at once."""
         speech = cls(stt_model)
         if len(speech._missing) == len(_MODULES):
+            speech._voiced.set_result(None)
             speech._loaded.set_result(None)
         else:
             threading.Thread(target=speech._load, name="speech", daemon=True).start()
@@ -56,9 +58,11 @@ class Speech:
 
     async def wait(self, timeout: float = 60.0) -> bool:
         """Wait until nothing is loading any more, for *timeout* seconds at the most; return whether that is so."""
-        if not self._loaded.done():
-            await asyncio.wait([asyncio.wrap_future(self._loaded)], timeout=timeout)
-        return self._loaded.done()
+        return await _done(self._loaded, timeout)
+
+    async def wait_for_voice(self, timeout: float = 60.0) -> bool:
+        """Wait until the voice is loaded, or will not be; the recogniser may still be loading then."""
+        return await _done(self._voiced, timeout)
 
     @property
     def state(self) -> State:
@@ -142,6 +146,8 @@ class Speech:
         for part, load in ((_SPEAKING, self._load_voice), (_HEARING, self._load_ears)):
             if part not in self._missing:
                 self._try(part, load)
+            if part == _SPEAKING:
+                self._voiced.set_result(None)
         self.seconds = time.monotonic() - began
         self._loaded.set_result(None)
 
@@ -169,6 +175,12 @@ class Speech:
         recogniser = Recogniser(self._stt_model)
         recogniser.warm_up()
         self._recogniser = recogniser
+
+
+async def _done(future: "Future[None]", timeout: float) -> bool:
+    if not future.done():
+        await asyncio.wait([asyncio.wrap_future(future)], timeout=timeout)
+    return future.done()
 
 
 def _not_installed(part: str) -> list[str]:
