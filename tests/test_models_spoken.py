@@ -119,6 +119,8 @@ def test_a_word_inside_a_longer_phrase_does_not_count(words: str, group: str) ->
         (("My printer is broken.", "Never mind that, the app on my phone keeps crashing."), "software", "medium"),
         (("i need to book a pickup actually forget that i was billed for one that never came",), "billing", "medium"),
         (("I thought it was the router but it's working, the website itself doesn't load.",), "software", "medium"),
+        (("The headphones have no sound, I want a refund. Actually forget the refund, I want new ones.",), "hardware", "medium"),
+        (("My printer repair can wait.",), "hardware", "low"),
         (("It's urgent, my parcel is missing.", "Actually, no, it's not urgent."), "other", "low"),
     ],
 )  # fmt: skip
@@ -140,9 +142,20 @@ def test_of_two_troubles_that_are_as_urgent_the_first_one_names_the_category_unl
     assert ticket(two, "The double charge is what matters most to me.")["category"] == "billing"
 
 
+def test_a_later_turn_goes_with_the_trouble_that_it_speaks_of() -> None:
+    filled = ticket(
+        "I've got two things. My printer has stopped working, and there's also a fee on my invoice.",
+        "The invoice can wait. The printer is the important one, it jams and I need it for a deadline tonight.",
+    )
+    assert (filled["category"], filled["priority"]) == ("hardware", "high")
+    assert "printer" in filled["summary"]
+    assert "invoice" in filled["summary"]
+
+
 @pytest.mark.parametrize(
     "words",
     [
+        "are you open on sundays",
         "hi what time do you close on sundays",
         "can you tell me which cards you accept",
         "i have a question do you deliver to the islands",

@@ -11,10 +11,11 @@ from functools import cached_property
 from .asking import only_asks
 from .conversation import Conversation
 from .lexicon import Hit, Topic, lexicon
-from .stance import MAIN, SECOND, TAKEN_BACK, VAGUE, Clause, clauses, own_factor, second, texts, turning
+from .stance import MAIN, SECOND, VAGUE, Clause, Turning, clauses, of_second, own_factors, second, texts, turning
 from .urgency import answers, has_deadline, near, outright
 
 _CLEAR = 2.0
+_CALM = 0.3
 _DENIED = -4.0
 
 
@@ -47,42 +48,56 @@ class Judgement:
         if self._is_part or not self._second:
             return None
         readings, found = self.conversation.readings, self._clauses
-        first, other = texts(readings, found[: self._second]), texts(readings, found[self._second :])
-        return Judgement(Conversation.of(*first), part=True), Judgement(Conversation.of(*other), part=True)
+        pairs = list(zip(found, self._is_second, strict=True))
+        halves = ([clause for clause, is_second in pairs if is_second == half] for half in (False, True))
+        first, other = (Judgement(Conversation.of(*texts(readings, half)), part=True) for half in halves)
+        return first, other
 
     @cached_property
     def _clauses(self) -> list[Clause]:
         return clauses(self.conversation.readings)
 
     @cached_property
+    def _turning(self) -> Turning:
+        return turning(self._clauses)
+
+    @cached_property
     def _second(self) -> int:
         return second(self._clauses)
 
     @cached_property
+    def _is_second(self) -> list[bool]:
+        return of_second(self._clauses, self._second)
+
+    @cached_property
     def _factors(self) -> list[float]:
-        """What each clause's words count."""
-        turn, split = turning(self._clauses), self._second
-        factors = [own_factor(c) * (TAKEN_BACK if i < turn else 1.0) for i, c in enumerate(self._clauses)]
+        """What each clause's words count, changes of mind apart."""
+        factors = own_factors(self._clauses)
         if not self.parts:
             return factors
         first, other = (part.urgency or 0.0 for part in self.parts)
-        lesser = range(split) if other > first else range(split, len(factors))
         less = SECOND if all(max(part.scores.values()) >= _CLEAR for part in self.parts) else VAGUE
-        return [factor * (less if i in lesser and factor < MAIN else 1.0) for i, factor in enumerate(factors)]
+        lesser = [is_second != (other > first) and factor < MAIN
+                  for is_second, factor in zip(self._is_second, factors, strict=True)]  # fmt: skip
+        return [factor * less if is_less else factor for factor, is_less in zip(factors, lesser, strict=True)]
 
     @cached_property
     def _weighed(self) -> list[tuple[Hit, float]]:
         """The known words of topics, each with what it counts."""
-        weighed = zip(self._clauses, self._factors, strict=True)
-        return [(hit, factor) for clause, factor in weighed for hit in clause.hits if hit.group.startswith("topics.")]
+        return [
+            (hit, factor * self._turning.leaves(index, hit.group))
+            for index, (clause, factor) in enumerate(zip(self._clauses, self._factors, strict=True))
+            for hit in clause.hits
+            if hit.group.startswith("topics.")
+        ]
 
     @cached_property
     def said(self) -> dict[str, float]:
         """Every stem that the caller said, with what it counts by where it stands."""
         said: dict[str, float] = {}
-        for clause, factor in zip(self._clauses, self._factors, strict=True):
+        for index, (clause, factor) in enumerate(zip(self._clauses, self._factors, strict=True)):
             for root in self.conversation.readings[clause.turn].stems[clause.start : clause.end]:
-                said[root] = max(factor, said.get(root, 0.0))
+                said[root] = max(factor * self._turning.leaves(index, ""), said.get(root, 0.0))
         return said
 
     @cached_property
@@ -133,11 +148,12 @@ class Judgement:
         outspoken = [level for reading in readings for level in outright(reading)] + answered
         if self.has("urgency.danger"):
             return 1.0
-        if outspoken:
+        pressed = any(map(has_deadline, readings))
+        if outspoken and not (self._is_part and pressed and outspoken[-1] < _CALM):
             return outspoken[-1]
         if self.has("urgency.blocked"):
             return 0.9
-        if any(map(has_deadline, readings)):
+        if pressed:
             return 0.85
         return 0.15 if only_asks(self.conversation) else 0.5
 
@@ -145,7 +161,7 @@ class Judgement:
         return max((part.urgency or 0.0 for part in self.parts), default=None) if self.parts else None
 
     def _urgency_after_turning(self) -> float | None:
-        turn = turning(self._clauses)
+        turn = self._turning.index
         if self._is_part or not turn:
             return None
         later = Judgement(Conversation.of(*texts(self.conversation.readings, self._clauses[turn:])), part=True).urgency

@@ -47,10 +47,15 @@ class Clause:
         """The groups of its known words that are not denied."""
         return frozenset(hit.group for hit in self.hits if not hit.denied)
 
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """The groups of the topics that are spoken of, general questions left out."""
+        return frozenset(group for group in self.groups if group.startswith("topics.")) - {"topics.question"}
+
     @property
     def has_topic(self) -> bool:
         """Whether a topic is spoken of."""
-        return any(group.startswith("topics.") and group != "topics.question" for group in self.groups)
+        return bool(self.topics)
 
 
 def clauses(readings: Sequence[Reading]) -> list[Clause]:
@@ -71,12 +76,27 @@ def _of_turn(turn: int, reading: Reading) -> Iterator[Clause]:
         yield Clause(turn, start, end, hits)
 
 
-def turning(found: Sequence[Clause]) -> int:
-    """Return the index of the clause with the last change of mind that a topic follows, or 0."""
+@dataclass(frozen=True)
+class Turning:
+    """The last change of mind that a topic follows."""
+
+    index: int = 0
+    """Of its clause; 0: there is none."""
+    named: frozenset[str] = frozenset()
+    """The topics that are taken back by name ("forget the refund"); empty: all that was said before is."""
+
+    def leaves(self, index: int, group: str) -> float:
+        """Return what is left of a word of *group* in the clause of *index*."""
+        return 1.0 if index >= self.index or (self.named and group not in self.named) else TAKEN_BACK
+
+
+def turning(found: Sequence[Clause]) -> Turning:
+    """Return the last change of mind in these clauses."""
     for index in range(len(found) - 1, 0, -1):
-        if "small.back" in found[index].groups and any(clause.has_topic for clause in found[index:]):
-            return index
-    return 0
+        clause = found[index]
+        if "small.back" in clause.groups and any(other.has_topic for other in found[index:]):
+            return Turning(index, clause.topics if "small.fine" in clause.groups else frozenset())
+    return Turning()
 
 
 def second(found: Sequence[Clause]) -> int:
@@ -89,22 +109,40 @@ def second(found: Sequence[Clause]) -> int:
     return 0
 
 
+def of_second(found: Sequence[Clause], start: int) -> list[bool]:
+    """Say of each clause whether it tells of the second trouble, which begins at *start*.
+
+    The rest of that turn does; in later turns a clause goes with the trouble whose topics it has, or with the clause
+    before it.
+    """
+    first = {topic for clause in found[:start] for topic in clause.topics}
+    turn = found[start].turn
+    other = {topic for clause in found[start:] if clause.turn == turn for topic in clause.topics} - first
+    belongs, current = [False] * start, True
+    for clause in found[start:]:
+        if clause.turn > turn and clause.topics & (first | other):
+            current = bool(clause.topics & other) and not clause.topics & first
+        belongs.append(current)
+    return belongs
+
+
 def texts(readings: Sequence[Reading], found: Sequence[Clause]) -> list[str]:
-    """Return what the clauses *found* say, a text a turn."""
-    turns: dict[int, list[Clause]] = {}
+    """Return what the clauses *found* say: a text for those that follow one another in a turn."""
+    runs: list[list[Clause]] = []
     for clause in found:
-        turns.setdefault(clause.turn, []).append(clause)
-    said = []
-    for turn, parts in turns.items():
-        words = readings[turn].tokens
-        if parts[0].start < parts[-1].end:
-            start, last = words[parts[0].start].start, words[parts[-1].end - 1].end
-            said.append(readings[turn].text[start:last])
-    return said
+        if runs and (runs[-1][-1].turn, runs[-1][-1].end) == (clause.turn, clause.start):
+            runs[-1].append(clause)
+        else:
+            runs.append([clause])
+    return [_text(readings[run[0].turn], run[0].start, run[-1].end) for run in runs if run[0].start < run[-1].end]
 
 
-def own_factor(clause: Clause) -> float:
-    """Return what a clause's words count by themselves."""
-    if clause.groups & {"small.fine"}:
-        return TAKEN_BACK
-    return MAIN if "small.main" in clause.groups else 1.0
+def _text(reading: Reading, start: int, end: int) -> str:
+    return reading.text[reading.tokens[start].start : reading.tokens[end - 1].end]
+
+
+def own_factors(found: Sequence[Clause]) -> list[float]:
+    """Return what each clause's words count by themselves; something that is fine counts less beside what is not."""
+    factors = [MAIN if "small.main" in c.groups else TAKEN_BACK if "small.fine" in c.groups else 1.0 for c in found]
+    told = max((factor for factor, clause in zip(factors, found, strict=True) if clause.has_topic), default=1.0)
+    return [factor / told for factor in factors] if told < 1 else factors
