@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     Samples = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 _RATE = 16_000  # Hz: what the model hears
-_THREADS = 2
+_LOOP = 2.4  # times by which a text can be compressed; above, the model repeats itself (Whisper's own limit)
+_NO_SPEECH = 0.6  # the probability that a segment is no speech: at most 0.2 for speech in noise, from 0.62 for noises
+_PER_SECOND = 12  # tokens that somebody speaks at the most; the model's own times included
+_THREADS, _WORKERS = 2, 2
+_MOST = 220  # tokens in a window: what the model can say beside a prompt
 
 
 class Recogniser:
@@ -27,12 +31,13 @@ class Recogniser:
     """
 
     def __init__(self, path: str | None = None) -> None:
-        from faster_whisper import WhisperModel
-
         folder = str(weights.find(path))
-        self._model: Any = WhisperModel(
-            folder, device="cpu", compute_type="int8", cpu_threads=_THREADS, num_workers=2, local_files_only=True
+        from .short_window import ShortWindowModel
+
+        self._model: Any = ShortWindowModel(
+            folder, device="cpu", compute_type="int8", cpu_threads=_THREADS, num_workers=_WORKERS, local_files_only=True
         )
+        self._careful = self._model.whole_window()
 
     def words(self, pcm: bytes, *, final: bool = True, language: str | None = None, prompt: str | None = None) -> str:
         """Return what was said, "" if nothing was; blocks.
@@ -46,18 +51,17 @@ class Recogniser:
         Raises:
             WrongLanguage: The weights do not know that language.
         """
-        language = self._language(language)
+        options = {
+            "language": self._language(language),
+            "beam_size": 5 if final else 1,
+            "initial_prompt": prompt or None,
+            "max_new_tokens": min(_MOST, 24 + _PER_SECOND * len(pcm) // (SAMPLE_RATE * SAMPLE_WIDTH)),
+        }
         sound = _samples(pcm)
-        segments, _ = self._model.transcribe(
-            sound,
-            language=language,
-            beam_size=5 if final else 1,
-            temperature=0.0,
-            condition_on_previous_text=False,
-            initial_prompt=prompt or None,
-            vad_filter=True,
-        )
-        return " ".join(segment.text.strip() for segment in segments).strip()
+        segments = _heard(self._model, sound, options)
+        if final and any(map(_doubtful, segments)):
+            segments = _heard(self._careful, sound, options)
+        return " ".join(segment.text.strip() for segment in segments if not _doubtful(segment)).strip()
 
     def warm_up(self) -> None:
         """Pay for what only the first call costs."""
@@ -76,6 +80,20 @@ class Recogniser:
         if short not in known:
             raise WrongLanguage(language, known)
         return short
+
+
+def _heard(model: Any, sound: "Samples", options: dict[str, Any]) -> list[Any]:
+    """Return the segments that a model hears; the same on every run.
+
+    What silero takes for silence is left out: the model hears words in noise and in silence ("Thank you for watching").
+    """
+    segments, _ = model.transcribe(sound, temperature=0.0, condition_on_previous_text=False, vad_filter=True, **options)
+    return list(segments)
+
+
+def _doubtful(segment: Any) -> bool:
+    """Return whether a segment is likely no speech, or a loop that the model fell into."""
+    return bool(segment.no_speech_prob > _NO_SPEECH or segment.compression_ratio > _LOOP)
 
 
 def _samples(pcm: bytes) -> "Samples":

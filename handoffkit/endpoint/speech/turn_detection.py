@@ -14,8 +14,6 @@ from . import voice_activity
 if TYPE_CHECKING:
     from .voice_activity import Frame
 
-__all__ = ["FRAME_MS", "Change", "SpeechStarted", "SpeechStopped", "TurnDetector"]
-
 Change = SpeechStarted | SpeechStopped
 
 FRAME_MS = 32
