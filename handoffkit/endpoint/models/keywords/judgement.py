@@ -131,9 +131,9 @@ class Judgement:
     def urgency(self) -> float | None:
         """How urgent it is: 0.15 there is time, 0.5 trouble as usual, 0.85 a deadline, 1 danger; None: no words.
 
-        Danger counts most, then what the caller says outright (the later word wins), then people who cannot work, a
-        near time with something at stake, and whether there is trouble at all or only a question. Of two troubles the
-        more urgent one counts, and what follows a change of mind, if it says anything about urgency.
+        Danger counts most, then what the caller says outright (the later word wins), then people who cannot work or
+        bear it, a near time with something at stake, and whether there is trouble at all or only a question. Of two
+        troubles the more urgent one counts, and what follows a change of mind, if it says anything about urgency.
         """
         if not self.conversation.caller:
             return None
@@ -151,7 +151,7 @@ class Judgement:
         pressed = any(map(has_deadline, readings))
         if outspoken and not (self._is_part and pressed and outspoken[-1] < _CALM):
             return outspoken[-1]
-        if self.has("urgency.blocked"):
+        if self.has("urgency.blocked") or (self.has("urgency.frail") and self.has("urgency.hardship")):
             return 0.9
         if pressed:
             return 0.85

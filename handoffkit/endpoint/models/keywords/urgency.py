@@ -26,7 +26,8 @@ def outright(reading: Reading) -> Iterator[float]:
 def has_deadline(reading: Reading) -> bool:
     """Say whether a near time and something at stake, or a need, stand close together."""
     stakes = [hit.start for hit in reading.find("urgency.stakes")]
-    needs = [hit.start for hit in reading.find("urgency.need")]
+    asked = {hit.start for hit in reading.find("small.ask")}
+    needs = [hit.start for hit in reading.find("urgency.need") if hit.start not in asked]
     return any(
         any(abs(stake - start) <= _STAKES_REACH for stake in stakes)
         or any(0 < start - need <= _NEED_REACH for need in needs)
