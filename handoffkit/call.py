@@ -127,8 +127,8 @@ class Call:
             source: The path of a WAV file, its bytes, or a numpy array; it is converted (see `audio.load`).
             sample_rate: Hz, for an array or raw bytes.
             realtime: As fast as it sounds; False sends it as fast as it goes.
-            over: Begin at once, over what the agent is still saying. Else the agent's last reply is first heard out,
-                unless another task is just having it made (`send` in the background): that is spoken over too.
+            over: Begin at once, over what the agent is still saying. Else its last reply is first heard out, unless it
+                is still being made, for another task that waits for it: then this recording speaks over it.
 
         Raises:
             AudioError: The recording cannot be used; nothing was sent.
@@ -144,13 +144,12 @@ class Call:
         sound = await asyncio.to_thread(load, source, sample_rate=sample_rate)
         await self._spoken.check()
         with self._spoken.source(sound.name):
-            if realtime and not over and not self._busy:
+            if realtime and not over and not self._busy and not self._wire.outstanding:
                 await self._session.played(self.reply_timeout)
-            blocks = pace(sound.blocks(BLOCK_MS), realtime=realtime)
-            turns = await self._hear(blocks, realtime=realtime)
-        if not turns:
+            said = await self._say(pace(sound.blocks(BLOCK_MS), realtime=realtime), realtime=realtime)
+        if said is None:
             raise NothingHeard(sound.name, sound.level, self._spoken.detection or {})
-        return turns[-1]
+        return (await self._answers(*said))[-1]
 
     async def listen(self, *, source: "AsyncIterator[bytes]", seconds: float = 20.0) -> list[Turn]:
         """Listen to a source of sound, and return what was said in the call meanwhile, by both sides.
@@ -165,9 +164,11 @@ class Call:
         """
         self._check()
         await self._spoken.check()
+        before = self._idle_seq()
         with self._spoken.source("the microphone"):
-            before = self._idle_seq()
-            await self._hear(_bounded(source, seconds), realtime=True)
+            said = await self._say(_bounded(source, seconds), realtime=True)
+        if said is not None:
+            await self._answers(*said)
         return [turn for turn in self.turns if turn.seq > before]
 
     async def respond(self) -> Turn:
@@ -319,8 +320,8 @@ class Call:
             raise CallOver(self._over)
         return self._wire.seq
 
-    async def _hear(self, blocks: "AsyncIterator[bytes]", *, realtime: bool) -> list[Turn]:
-        """Send sound, and return the replies to what was heard in it, or the turns where none is due."""
+    async def _say(self, blocks: "AsyncIterator[bytes]", *, realtime: bool) -> tuple[int, int] | None:
+        """Send sound; return the last frame before it and the last one with it, or None if nobody speaks in it."""
         before = self._idle_seq()
         heard = False
 
@@ -329,13 +330,16 @@ class Call:
             heard = await self._spoken.stream(blocks, realtime=realtime)
 
         await self._do(send)
-        if not heard:
-            return []
-        if self._spoken.replies:
-            await self._waiting.answered(before)
-        speaker = "agent" if self._spoken.replies else "caller"
-        found = [turn for turn in self.turns if turn.speaker == speaker and turn.seq > before]
-        return found or [nothing_said(self._wire.ends_since(before)[-1])]
+        return (before, self._wire.seq) if heard else None
+
+    async def _answers(self, before: int, last: int) -> list[Turn]:
+        """Return the replies to the turns that began between two frames, or these turns where no reply is due."""
+        if not self._spoken.replies:
+            return [turn for turn in self.turns if turn.speaker == "caller" and before < turn.seq <= last]
+        ends = await self._waiting.answered(before, last)
+        made = {response for end in ends for response in end.responses}
+        replies = [turn for turn in self.turns if turn.speaker == "agent" and turn.response_id in made]
+        return replies or [nothing_said(ends[-1])]
 
     async def _do(self, act: Callable[[], Awaitable[None]]) -> None:
         try:

@@ -97,6 +97,13 @@ class TurnTracker:
         """Say what is outstanding in *conn*, in words that follow "while"; None if nothing is."""
         return self._conns[conn].outstanding() if conn in self._conns else None
 
+    def began(self, conn: str) -> list[int]:
+        """Return the frames with which the turns of *conn* began that have not ended."""
+        if (found := self._conns.get(conn)) is None:
+            return []
+        waiting = [found.waiting] if found.waiting is not None and found.waiting not in found.turns else []
+        return [turn.start_seq for turn in (*found.turns, *waiting)]
+
 
 class _Conn:
     """One connection: what was asked, what is under way, what has ended."""

@@ -66,10 +66,10 @@ class Waiting:
             await self._session.settle()
         return end
 
-    async def answered(self, before: int) -> list[TurnEnd]:
-        """Wait until every turn that began after the frame *before* has ended, and return how."""
+    async def answered(self, before: int, last: int) -> list[TurnEnd]:
+        """Wait until every turn has ended that began after the frame *before* and not after *last*; return how."""
         after = before
-        while not (ends := self._wire.ends_since(before)) or self._wire.outstanding:
+        while not (ends := self._wire.ends_between(before, last)) or self._wire.open_between(before, last):
             state = await self.ask("wait", after=after, idle=self.reply_timeout)
             if state["end"] is None:
                 raise ReplyTimeout(self.reply_timeout, self._wire.outstanding or "no reply was asked for")

@@ -187,29 +187,62 @@ async def test_turns_stand_in_the_order_of_speaking_whatever_the_order_of_their_
 
 
 async def test_speaking_over_the_agent_keeps_what_was_heard() -> None:
-    call = new_call(LONG, "Go on.")
-    async with call:
-        await call._spoken.check()
-        call._session.play(realtime=True)
+    async with new_call(LONG, "Go on.") as call:
         asked = asyncio.create_task(call.send_audio(SECOND))
         await until(call, "response.output_audio.delta")
-        await asyncio.sleep(1.0)  # the agent is heard for a second
+        await asyncio.sleep(1.0)  # the agent is heard for a while
         assert not asked.done()
-        with pytest.raises(AudioBusy):
-            await call.send_audio(FIRST)
-        asked.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await asked
-        reply = await call.send_audio(FIRST, over=True)
+        reply = await call.send_audio(FIRST)
+        first = await asked
+    assert reply.text == "Go on."
+    assert (first.speaker, first.interrupted, call.turns[1]) == ("agent", True, first)
+    assert first.heard_ms is not None
+    assert 0 < first.heard_ms < first.audio_ms
+    assert LONG.startswith(first.text)
+    assert 0 < len(first.text) < len(first.generated)
+    [done] = [frame for frame in call.log.filter("response.done") if frame.data["response"]["status"] != "completed"]
+    assert done.data["response"]["status_details"] == {"type": "cancelled", "reason": "turn_detected"}
+    [truncate] = call.log.filter("conversation.item.truncate")
+    assert 0 < truncate.data["audio_end_ms"] == first.heard_ms
+    assert call.log.filter("conversation.item.truncated")
+    assert not call.log.filter("error")
+
+
+async def test_a_reply_that_is_made_and_still_played_is_cut_to_what_was_heard() -> None:
+    """Sound is made faster than it is heard: what is spoken over is often complete, and only the client can cut it."""
+    async with new_call("Let me see. That is easy to mend, and I tell you how.", "Go on.", "Bye.") as call:
+        first = await call.send_audio(SECOND)
+        assert not first.interrupted
+        await call.send_audio(LAST, over=True)
+        await call.send("Thanks.")
     first = call.turns[1]
-    assert first.speaker == "agent"
     assert first.interrupted
     assert first.heard_ms is not None
-    assert 0 < first.heard_ms <= first.audio_ms
-    assert first.text
-    assert LONG.startswith(first.text)
-    assert first.text != LONG.strip()
+    assert 0 < first.heard_ms < first.audio_ms
+    assert len(first.text) < len(first.generated)
+
+
+async def test_the_next_recording_waits_until_the_agent_has_been_heard() -> None:
+    async with new_call("Let me see. That is easy to mend, and I tell you how.", "Go on.") as call:
+        await call.send_audio(SECOND)
+        await call.send_audio(LAST)
+    assert not any(turn.interrupted for turn in call.turns)
+    assert not call.log.filter("conversation.item.truncate")
+
+
+async def test_a_reply_that_nobody_has_heard_yet_is_stopped_without_a_cut() -> None:
+    """Spoken over before its first sound: nothing can be truncated at 0 ms, so nothing is."""
+    slow = hk.Fault("response.output_audio.delta", "delay", seconds=6.0)
+    async with new_call(LONG, "Go on.", faults=(slow,)) as call:
+        asked = asyncio.create_task(call.send_audio(SECOND))
+        await until(call, "response.content_part.added")
+        reply = await call.send_audio(LAST, realtime=False)
+        first = await asked
     assert reply.text == "Go on."
+    assert first.interrupted
+    assert first.text == ""
+    assert not call.log.filter("conversation.item.truncate")
+    assert not call.log.filter("error")
 
 
 async def test_push_to_talk_takes_the_recording_as_one_turn() -> None:

@@ -56,11 +56,17 @@ class CallLog:
         ends = [end for found in self._conversations(derived) for end in derived.tracker.ended(found.conn)]
         return min((end for end in ends if end.end_seq > seq), key=lambda end: end.end_seq, default=None)
 
-    def ends_since(self, seq: int) -> list[TurnEnd]:
-        """Return the ends of the call's turns that began after the frame *seq*, in the order in which they ended."""
+    def ends_between(self, seq: int, last: int) -> list[TurnEnd]:
+        """Return the ends of the call's turns that began after the frame *seq* and not after *last*, as they ended."""
         derived = self.log.derived
         ends = [end for found in self._conversations(derived) for end in derived.tracker.ended(found.conn)]
-        return sorted((end for end in ends if end.start_seq > seq), key=lambda end: end.end_seq)
+        return sorted((end for end in ends if seq < end.start_seq <= last), key=lambda end: end.end_seq)
+
+    def open_between(self, seq: int, last: int) -> bool:
+        """Whether a turn of the call has not ended that began after the frame *seq* and not after *last*."""
+        derived = self.log.derived
+        began = [start for found in self._conversations(derived) for start in derived.tracker.began(found.conn)]
+        return any(seq < start <= last for start in began)
 
     @property
     def conversation(self) -> Conversation | None:
