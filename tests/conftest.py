@@ -17,7 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 RECORDINGS = ROOT.parent / "shared" / "recordings"
 
 # Each of these would make a test or a notebook talk to somebody else, and perhaps spend money.
-STEERING = ("HANDOFFKIT_MODE", "OPENAI_API_KEY", "OPENAI_BASE_URL", "LOGFIRE_TOKEN", "HANDOFFKIT_SPEECH")
+STEERING = (
+    *("HANDOFFKIT_MODE", "OPENAI_API_KEY", "OPENAI_BASE_URL", "LOGFIRE_TOKEN"),
+    *("HANDOFFKIT_SPEECH", "HANDOFFKIT_STT_MODEL"),
+)
 
 Needs = Callable[[str, str], str]
 

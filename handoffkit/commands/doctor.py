@@ -29,7 +29,14 @@ NOT_FOR_TYPED_CALLS = {
 }
 """What typed calls in a script do without, and who needs it."""
 
-STEERING = ("HANDOFFKIT_MODE", "LOGFIRE_TOKEN", "OPENAI_API_KEY", "OPENAI_BASE_URL")
+STEERING = (
+    "HANDOFFKIT_MODE",
+    "HANDOFFKIT_SPEECH",
+    "HANDOFFKIT_STT_MODEL",
+    "LOGFIRE_TOKEN",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+)
 PROXIES = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
 SCRIPTS = {"Korean": "한국어", "Chinese": "中文", "Japanese": "かな", "Arabic": "عربي", "Hindi": "हिन्दी", "emoji": "😀"}
 """Sample texts for the fonts, by what a person calls them."""
