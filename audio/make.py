@@ -115,7 +115,7 @@ CALLS: dict[str, Recording] = {
             "It's twenty-nine dollars both times, on the same credit card.",
             "I'd just like one of them refunded, please. I want to keep the subscription.",
         ),
-        voice="gongitsune",
+        voice="nezumi",
         category="billing",
         priority="medium",
         mentions=("charg", "twice|double", "refund"),
@@ -168,6 +168,7 @@ CALLS: dict[str, Recording] = {
         noise="white",
         snr_db=10.0,
         level_dbfs=-26.0,
+        seed=3,
     ),
     "two-problems": Recording(
         turns=(
@@ -176,7 +177,7 @@ CALLS: dict[str, Recording] = {
             "The invoice can wait. The printer is the important one, it jams on every sheet and the orders have to go "
             "out tonight.",
         ),
-        voice="nezumi",
+        voice="gongitsune",
         category="hardware",
         priority="high",
         mentions=("printer", "invoice"),
@@ -190,7 +191,7 @@ CALLS: dict[str, Recording] = {
             "They don't make any sound on the left side.",
             "Actually, you know what, forget the refund. Could you just send me a new pair instead? There's no rush.",
         ),
-        voice="pico-american",
+        voice="pico-british",
         category="hardware",
         priority="low",
         mentions=("headphone", "new pair|replace"),
@@ -231,7 +232,7 @@ CALLS: dict[str, Recording] = {
             "The tracking says that you received them on the second of November.",
             "It was eighty-five pounds, and I paid by card.",
         ),
-        voice="pico-british",
+        voice="pico-american",
         category="billing",
         priority="medium",
         mentions=("boots", "money|refund"),
@@ -252,31 +253,13 @@ def _phonemizer() -> Any:
 
 
 def _seeded(seed: int) -> Any:
-    """Return onnxruntime with its chance seeded; a network takes the seed as it is loaded, so each turn loads its own."""
+    """Return onnxruntime with its chance seeded; a network takes the seed as it loads, so each turn loads its own."""
     runtime = importlib.import_module("onnxruntime")
     runtime.set_seed(seed)
     return runtime
 
 
-_AS_KOKORO_WRITES = dict(
-    pair.split(">")
-    for pair in [
-        "tʃ>ʧ",
-        "dʒ>ʤ",
-        "eɪ>A",
-        "aɪ>I",
-        "aʊ>W",
-        "oʊ>O",
-        "əʊ>Q",
-        "ɔɪ>Y",
-        "ɜː>ɜɹ",
-        "ɚ>əɹ",
-        "ː>",
-        "ʲ>",
-        "ɐ>ə",
-        "r>ɹ",
-    ]
-)
+_AS_KOKORO_WRITES = "tʃ>ʧ dʒ>ʤ eɪ>A aɪ>I aʊ>W oʊ>O əʊ>Q ɔɪ>Y ɜː>ɜɹ ɚ>əɹ ː> ʲ> ɐ>ə r>ɹ"
 """Where espeak-ng's phonemes and Kokoro's differ: one letter for a diphthong or an affricate, no length marks."""
 
 
@@ -284,12 +267,13 @@ def _kokoro_phonemes(text: str) -> str:
     """Return a text's phonemes in Kokoro's letters; the pronoun I gets a stress, or it is swallowed."""
     spoken = " ".join("".join(sentence) for sentence in _phonemizer().phonemize("en-us", text))
     spoken = re.sub(r"\baɪ(?=\W|$|d\b|m\b)", "ˌaɪ", spoken)
-    for theirs, ours in _AS_KOKORO_WRITES.items():
+    for pair in _AS_KOKORO_WRITES.split(" "):
+        theirs, ours = pair.split(">")
         spoken = spoken.replace(theirs, ours)
     return spoken
 
 
-def kokoro(style: str) -> Say:
+def kokoro(style: str, speed: float = 1.0) -> Say:
     """Return one of Kokoro's voices: Kokoro-82M in eight bits, in an American English that espeak-ng spells out."""
 
     def say(text: str, seed: int) -> tuple[Samples, int]:
@@ -298,7 +282,7 @@ def kokoro(style: str) -> Say:
         numbers = json.loads((data / "vocab.json").read_text("utf-8"))["vocab"]
         tokens = [numbers[letter] for letter in _kokoro_phonemes(text) if letter in numbers]
         voice = np.load(data / "voices_ja.npz")[style][len(tokens) - 1]  # A (1, 256) style for each length of text.
-        named = {"tokens": np.array([[0, *tokens, 0]], np.int64), "speed": np.ones(1, np.float32)}
+        named = {"tokens": np.array([[0, *tokens, 0]], np.int64), "speed": np.array([speed], np.float32)}
         session = _seeded(seed).InferenceSession(str(core.model_path()))
         (sound,) = session.run(None, {**named, "style": voice.astype(np.float32)})
         return np.asarray(sound, np.float64).ravel(), 24_000
@@ -343,8 +327,8 @@ def pico(name: str) -> Say:
 VOICES: dict[str, Say] = {
     "joe": joe,
     "alpha": kokoro("jf_alpha"),
-    "gongitsune": kokoro("jf_gongitsune"),
-    "nezumi": kokoro("jf_nezumi"),
+    "gongitsune": kokoro("jf_gongitsune", speed=1.15),
+    "nezumi": kokoro("jf_nezumi", speed=1.2),
     "tebukuro": kokoro("jf_tebukuro"),
     "kumo": kokoro("jm_kumo"),
     "awb": flite("awb"),
