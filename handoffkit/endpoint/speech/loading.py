@@ -161,8 +161,7 @@ class Speech:
         from .tts import Voice
 
         voice = Voice()
-        for _ in voice.sentences("Hello."):  # the first words cost more than others
-            pass
+        voice.warm_up()
         self._voice = voice
 
     def _load_ears(self) -> None:

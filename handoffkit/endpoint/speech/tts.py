@@ -1,11 +1,15 @@
 """A voice: text in, sound out, sentence by sentence, by hibari on this machine's processor."""
 
+import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
 from ..protocol.realtime.audio import silence
 
 _SEED = 7  # of the breath in the voice: the same text sounds the same on every run
+_LONGEST = 240  # characters spoken at once, about 16 s; the time that hibari takes grows faster than the text
+_DIGITS = re.compile(r"\d{13,}")  # hibari names no number of that length; such a thing is read digit by digit anyway
 
 
 class Voice:
@@ -16,22 +20,27 @@ class Voice:
 
         self._hibari: Any = Hibari(voice="heart")
 
+    def warm_up(self) -> None:
+        """Pay for what only the first words cost, and the first that is in no lexicon."""
+        for _ in self.sentences("Hello, Blorptix."):
+            pass
+
     def sentences(self, text: str, speed: float = 1.0) -> Iterator[bytes]:
         """Yield the sound of *text*: PCM16, mono, 24,000 Hz, a block a sentence, as soon as each is ready; blocks.
 
-        Text that cannot be spoken gives silence of about the length that saying it would take.
+        What cannot be spoken, such as an emoji or another script, is silence of about the length of saying it.
         """
-        spoken = False
-        for wave in self._hibari.stream(text, speed, _SEED):
-            if wave.size:
-                spoken = True
-                yield _pcm(wave)
-        if not spoken:
-            yield from silence(text)
+        for sentence in self._hibari.split_sentences(_DIGITS.sub(lambda run: " ".join(run[0]), text)) or [text]:
+            for piece in textwrap.wrap(sentence, _LONGEST, break_on_hyphens=False) or [sentence]:
+                if sound := self._spoken(piece, speed) or b"".join(silence(piece)):
+                    yield sound
 
+    def _spoken(self, text: str, speed: float) -> bytes:
+        import numpy as np
 
-def _pcm(wave: Any) -> bytes:
-    import numpy as np
-
-    pcm: bytes = (np.clip(wave, -1.0, 1.0) * 32767).astype("<i2").tobytes()
-    return pcm
+        try:
+            wave = self._hibari(text, speed, _SEED)
+        except Exception:  # the library reads a lot of odd text, and not all; a reply goes on without such a piece
+            return b""
+        pcm: bytes = (np.clip(wave, -1.0, 1.0) * 32767).astype("<i2").tobytes()
+        return pcm

@@ -20,7 +20,12 @@ FRAME_MS = 32
 """Milliseconds that are judged at a time."""
 _BLOCK = FRAME_MS * SAMPLE_RATE // 1000 * SAMPLE_WIDTH  # bytes of a frame as they come in
 _HYSTERESIS = 0.15  # by how much the probability falls below the threshold before speech may be over; silero's own
-_LEAST = 3  # frames
+_LEAST = 5
+"""Frames at or above the threshold that make speech, 160 ms: a click is no turn.
+
+The quickest words of one syllable have five to eight ("uh", "no" at 1.4 times the usual speed), clicks and knocks four
+at the most. In 18 minutes of white and pink noise at -34 to -10 dB, five begin a turn in the loudest pink noise only.
+"""
 
 
 class TurnDetector:
@@ -50,6 +55,8 @@ class TurnDetector:
         """Where the next frame begins, and where the last turn ended (ms)."""
         self._since: int | None = None
         """Where speech began that is a turn or may become one (ms)."""
+        self._loud = 0
+        """Frames at or above the threshold since then."""
         self._silent: int | None = None
         """Where the silence began that may end the turn (ms)."""
         self.speaking = False
@@ -77,11 +84,11 @@ class TurnDetector:
         begin, self._now = self._now, self._now + FRAME_MS
         if self.speaking:
             return self._while_speaking(probability, begin)
-        if probability >= self._enter and self._since is None:
-            self._since = begin
-        elif probability < self._leave:
-            self._since = None
-        if self._since is None or self._now - self._since < _LEAST * FRAME_MS:
+        if probability < self._leave:
+            self._since, self._loud = None, 0
+        elif probability >= self._enter:
+            self._since, self._loud = begin if self._since is None else self._since, self._loud + 1
+        if self._since is None or self._loud < _LEAST:
             return None
         self.speaking, self._silent = True, None
         return SpeechStarted(max(self._end, self._since - self._padding))
@@ -93,7 +100,7 @@ class TurnDetector:
             self._silent = begin
         if self._silent is None or self._now - self._silent < self._silence:
             return None
-        self.speaking, self._since, self._end = False, None, self._now
+        self.speaking, self._since, self._loud, self._end = False, None, 0, self._now
         return SpeechStopped(self._now)
 
 
