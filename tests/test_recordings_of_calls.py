@@ -1,11 +1,12 @@
 """The recorded calls in audio/: their files are what their words, their truths and the README say."""
 
-import importlib.util
+import importlib
 import json
 import re
 import subprocess
 import sys
 import wave
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,15 +27,13 @@ each_call = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder
 
 
 @pytest.fixture(scope="module")
-def make() -> ModuleType:
-    """Import audio/make.py, which is no part of a package; its module must be known by name before it runs."""
-    found = importlib.util.spec_from_file_location("make_recordings", AUDIO / "make.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    sys.modules[found.name] = module
-    found.loader.exec_module(module)
-    return module
+def make() -> Iterator[ModuleType]:
+    """Import audio/make.py as its own command does: from its folder, which is no package."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(AUDIO)
+        yield importlib.import_module("make")
+    for name in ("make", "calls"):
+        del sys.modules[name]
 
 
 def beside(folder: Path, file: str) -> dict[str, Any]:
