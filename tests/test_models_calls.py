@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from everyday_calls import CHARGER, HELD_OUT, TUNED, EverydayCall
+from everyday_calls import CHARGER, HELD_OUT, MORE, TUNED, EverydayCall
 
 from handoffkit.endpoint.models.keywords.conversation import Conversation
 from handoffkit.endpoint.models.prompt import Message
@@ -45,6 +45,10 @@ def test_the_calls_that_the_lexicon_was_tuned_on_are_judged_as_a_person_would() 
 
 def test_the_calls_that_were_held_out_are_mostly_judged_as_a_person_would() -> None:
     assert len(wrong(HELD_OUT)) <= len(HELD_OUT) // 10
+
+
+def test_more_calls_about_many_things_are_judged_as_a_person_would() -> None:
+    assert len(wrong(MORE)) <= 6
 
 
 def test_questions_of_the_agent_do_not_change_a_ticket() -> None:

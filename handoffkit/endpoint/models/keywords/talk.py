@@ -5,15 +5,21 @@ memory. When nothing is left to ask it closes politely.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from .conversation import Conversation
 from .judgement import Judgement
 from .lexicon import Question, Reading, Topic, lexicon
 from .summary import cut, is_open, was_asked
+from .urgency import has_deadline
 from .words import is_foreign
 
 _CLEAR = 3.0
 """The weight from which the latest words change the topic."""
+_CALM = frozenset(
+    ["hurry", "hurri", "rush", "urgent", "time", "tim", "wait", "whenev", "whenever", "pressur", "important", "deal"]
+)
+"""Stems by which a caller says that there is time."""
 _NONE: frozenset[str] = frozenset()
 
 
@@ -110,33 +116,46 @@ class Talk:
         if topic is None:
             return str(voice["hello"] if self._only_hello() else voice["unknown"])
         thing = next(iter(self._latest.things), "")
-        return topic.ack.format(thing=f"your {thing}" if thing else topic.thing)
+        ack = topic.ack.format(thing=f"your {thing}" if thing else topic.thing)
+        return ack if ack not in self._said else self._fresh(voice["noted"])
 
     def _answered(self) -> Iterator[str]:
         """Yield a word on an answer: what was tried, a change of mind, yes or no, else just that it was heard."""
         voice, first = lexicon().voice, self._latest.conversation.readings[0]
         pressing = list(self._pressing())
         if self._latest.has("small.nothing_changed") or self._latest.has("small.tried"):
-            yield str(voice["tried"])
+            yield self._fresh(voice["tried"])
         elif self._latest.has("small.back"):
             yield str(voice["changed"])
-        elif _begins(first, "small.no"):
-            yield str(voice["no"])
+        elif _begins(first, "small.no") and not first.has("urgency.low"):
+            yield self._fresh(voice["no"])
         elif _begins(first, "small.yes"):
-            yield str(voice["yes"])
+            yield self._fresh(voice["yes"])
         elif not pressing:
             yield str(voice["noted"][len(self._conversation.agent) % len(voice["noted"])])
         yield from pressing
 
     def _pressing(self) -> Iterator[str]:
-        """Yield a word on urgency, if the latest words say something about it."""
-        voice, level = lexicon().voice, self._latest.urgency or 0.5
-        if level >= 0.8 and self._latest.deadline:
-            yield str(voice["soon"]).format(when=self._latest.deadline)
+        """Yield a word on urgency, if the latest words say something about it that was not answered yet."""
+        voice, level, line = lexicon().voice, self._latest.urgency or 0.5, ""
+        readings = self._latest.conversation.readings
+        if self._latest.deadline and (level >= 0.8 or any(map(has_deadline, readings))):
+            line = str(voice["soon"]).format(when=self._latest.deadline)
         elif level >= 0.8:
-            yield str(voice["urgent"])
-        elif level < 0.3 and self._latest.has("urgency.low"):
-            yield str(voice["calm"])
+            line = str(voice["urgent"])
+        elif level < 0.3 and any(_CALM & set(hit.word.split()) for r in readings for hit in r.find("urgency.low")):
+            line = str(voice["calm"])
+        if line and line not in self._said:
+            yield line
+
+    @cached_property
+    def _said(self) -> str:
+        return "\n".join(self._conversation.agent)
+
+    def _fresh(self, lines: list[str]) -> str:
+        """Return the first line that the agent has not said yet; when all were said, they take turns."""
+        unsaid = (line for line in lines if line not in self._said)
+        return next(unsaid, lines[len(self._conversation.agent) % len(lines)])
 
     def _only_hello(self) -> bool:
         readings = self._conversation.readings
@@ -164,7 +183,7 @@ class Talk:
         return next((line for line in lines if line not in said), lines[-1] if otherwise is None else otherwise)
 
 
-_SHORT = 8
+_SHORT = 10
 
 
 def _begins(reading: Reading, group: str) -> bool:
