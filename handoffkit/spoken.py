@@ -145,9 +145,18 @@ class Spoken:
         return conversation.sound_bytes if conversation else 0
 
     async def _push(self) -> bool:
+        before = self._wire.seq
         await self._session.commit()
         await self._session.respond()
+        await self._committed(before)
         return True
+
+    async def _committed(self, before: int) -> None:
+        """Wait until the log has the client's commit, which is the beginning of the turn."""
+        with contextlib.suppress(TimeoutError, EndpointGone):
+            async with asyncio.timeout(_TAKEN):
+                while not self._wire.frames.filter("input_audio_buffer.commit", after_seq=before):
+                    await self._endpoint.ask("grew", self._folder, seq=self._wire.seq, timeout=1.0)
 
     async def _fall_silent(self, before: int, realtime: bool) -> bool:
         """Send quiet, as a microphone does, until the turn is over; one that never is over is committed."""
@@ -161,8 +170,7 @@ class Spoken:
         if self._endpoint.mode == "live":
             await self._wait_for_speech(before)
         if self._speaking:
-            await self._session.commit()
-            await self._session.respond()
+            await self._push()
         return self._spoke(before)
 
     async def _wait_for_speech(self, before: int) -> None:
