@@ -18,14 +18,16 @@ from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
-STEERING = ("HANDOFFKIT_MODE", "OPENAI_API_KEY", "OPENAI_BASE_URL", "LOGFIRE_TOKEN")
-"""What would make a notebook talk to somebody else than the simulation."""
+STEERING = ("HANDOFFKIT_MODE", "OPENAI_API_KEY", "OPENAI_BASE_URL", "LOGFIRE_TOKEN", "HANDOFFKIT_SPEECH")
+"""What would make a notebook talk to somebody else than the simulation, or keep it from hearing and speaking."""
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
 IGNORED = "nbval-ignore-output"
 """Tags a cell whose output differs from run to run, in its numbers."""
+PLAYER = re.compile(r"<audio\b[^>]*>\s*</audio>")
+"""A recording with its player: a hundred times the words beside it, and GitHub shows neither of the two."""
 
 Notebook = Any
 """A notebook as nbformat has it: a dict whose keys are attributes, too."""
@@ -64,8 +66,15 @@ def normalise(notebook: Notebook, committed: Notebook) -> Notebook:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.metadata.pop("execution", None)
+            _without_players(cell.outputs)
             cell.outputs = _kept(cell, before[cell.id].get("outputs", []))
     return notebook
+
+
+def _without_players(outputs: list[Any]) -> None:
+    for output in outputs:
+        if "text/html" in (data := output.get("data", {})):
+            data["text/html"] = PLAYER.sub("", "".join(data["text/html"]))
 
 
 def _kept(cell: Notebook, before: list[Any]) -> list[Any]:

@@ -15,7 +15,12 @@ def notebook(*outputs: dict[str, Any], tags: tuple[str, ...] = (), **metadata: A
 
 
 def shown(**data: str) -> dict[str, Any]:
-    names = {"png": "image/png", "plain": "text/plain", "view": "application/vnd.jupyter.widget-view+json"}
+    names = {
+        "png": "image/png",
+        "html": "text/html",
+        "plain": "text/plain",
+        "view": "application/vnd.jupyter.widget-view+json",
+    }
     data = {names[name]: value for name, value in data.items()}
     return nbformat.v4.new_output("display_data", data)  # type: ignore[no-untyped-call, no-any-return]
 
@@ -45,6 +50,12 @@ def test_numbers_of_an_ignored_output_are_kept_while_its_words_are_the_same() ->
     assert kept(notebook(new, **ignored), notebook(old, **ignored)) == [old]
     assert kept(notebook(other, **ignored), notebook(old, **ignored)) == [other]
     assert kept(notebook(new), notebook(old)) == [new], "a compared output is never kept"
+
+
+def test_a_recording_is_left_out_and_its_words_stay() -> None:
+    played = '<div><audio controls="" src="data:audio/wav;base64,UklGRg=="></audio><pre>▁▂▃</pre></div>'
+    (found,) = kept(notebook(shown(html=played, plain="<Sound>")), notebook())
+    assert found["data"] == {"text/html": "<div><pre>▁▂▃</pre></div>", "text/plain": "<Sound>"}
 
 
 def test_widgets_are_numbered_in_the_order_in_which_they_are_shown() -> None:
