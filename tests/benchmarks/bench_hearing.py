@@ -82,29 +82,27 @@ async def _held(calls: Sequence[Recorded]) -> tuple[Tally, list[Row]]:
 
 
 def _judged(calls: Sequence[Recorded], tickets: Sequence[dict[str, Any]]) -> Iterator[Row]:
-    """Yield a row for each field of the ticket; what is wrong in it is named."""
-    good = [True] * len(calls)
+    """Yield a row for each field of the ticket; what is wrong is named below the table."""
+    wrong: set[str] = set()
     for name in FIELDS:
-        right = [call.truth[name] == fields[name] for call, fields in zip(calls, tickets, strict=True)]
-        good = [a and b for a, b in zip(good, right, strict=True)]
-        wrong = [
-            f"{call.name}: {fields[name]}, not {call.truth[name]}"
-            for call, fields, fits in zip(calls, tickets, right, strict=True)
-            if not fits
-        ]
-        yield Row.share(_named(f"right tickets: {name}", wrong), sum(right), len(right))
-    mentioned = [call.mentioned(fields["summary"]) for call, fields in zip(calls, tickets, strict=True)]
-    good = [a and all(named) for a, named in zip(good, mentioned, strict=True)]
+        misses = {
+            call.name: f"{call.name} is {fields[name]} and should be {call.truth[name]}"
+            for call, fields in zip(calls, tickets, strict=True)
+            if fields[name] != call.truth[name]
+        }
+        wrong |= misses.keys()
+        yield _right(f"right in the ticket: {name}", list(misses.values()), len(calls))
     missing = [
-        f"{call.name}: {what}"
-        for call, named in zip(calls, mentioned, strict=True)
-        for what, there in zip(call.truth["mentions"], named, strict=True)
+        (call.name, way)
+        for call, fields in zip(calls, tickets, strict=True)
+        for way, there in zip(call.truth["mentions"], call.mentioned(fields["summary"]), strict=True)
         if not there
     ]
-    of = sum(map(len, mentioned))
-    yield Row.share(_named("what the summary should name", missing), of - len(missing), of)
-    yield Row.share("right tickets: all of that", sum(good), len(good))
+    wrong |= {name for name, _ in missing}
+    of = sum(len(call.truth["mentions"]) for call in calls)
+    yield _right("in the summary: what it should name", [f"{name} lacks {way}" for name, way in missing], of)
+    yield Row.share("tickets that are right in all of that", len(calls) - len(wrong), len(calls))
 
 
-def _named(what: str, wrong: Sequence[str]) -> str:
-    return f"{what} (but {'; '.join(wrong)})" if wrong else what
+def _right(what: str, misses: Sequence[str], of: int) -> Row:
+    return Row.share(what, of - len(misses), of, "; ".join(misses))

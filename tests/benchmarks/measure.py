@@ -41,7 +41,7 @@ class Row:
     what: str
     unit: str
     value: float
-    """The median; of a `whole`, what all *n* together come to."""
+    """The median; of a `share`, what all *n* together come to."""
     min: float | None
     p95: float | None
     """None where there are fewer than twenty values, of which no 95th part can be told."""
@@ -49,6 +49,8 @@ class Row:
     n: int
     aim: str = ""
     """What was hoped for; empty where nothing was."""
+    note: str = ""
+    """What is to be said about it below the table."""
 
     @classmethod
     def of(cls, what: str, unit: str, values: Sequence[float], aim: str = "") -> "Row":
@@ -57,14 +59,9 @@ class Row:
         return cls(what, unit, statistics.median(values), min(values), p95, max(values), len(values), aim)
 
     @classmethod
-    def whole(cls, what: str, unit: str, value: float, n: int) -> "Row":
-        """Return the row of one *value* that *n* things have together, such as the errors in so many words."""
-        return cls(what, unit, value, None, None, None, n)
-
-    @classmethod
-    def share(cls, what: str, part: int, of: int) -> "Row":
-        """Return the row that says how many of a hundred *part* of *of* are."""
-        return cls.whole(what, "%", 100 * part / of, of)
+    def share(cls, what: str, part: int, of: int, note: str = "") -> "Row":
+        """Return the row that says how many in a hundred *part* of *of* are."""
+        return cls(what, "%", 100 * part / of, None, None, None, of, note=note)
 
 
 def percentile(values: Sequence[float], percent: float) -> float:

@@ -87,6 +87,7 @@ def _page(report: dict[str, Any]) -> str:
     ]
     for found in report["benchmarks"].values():
         lines += ["", f"### {found['what']}", "", *_table(found["rows"])]
+        lines += [f"\n{row['what']}: {row['note']}" for row in found["rows"] if row["note"]]
         load = " ".join(map(str, found["load_before"]))
         lines += ["", f"{found['seconds']} s; load before: {load}"]
     return "\n".join(lines)
