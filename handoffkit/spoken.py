@@ -162,7 +162,7 @@ class Spoken:
         """Send quiet, as a microphone does, until the turn is over; one that never is over is committed."""
         wanted = (self.detection or {}).get("silence_duration_ms", _USUAL_SILENCE_MS) + _MARGIN_MS
         for _ in range(0, wanted, BLOCK_MS):
-            if realtime and self._spoke(before) and not self._speaking:
+            if realtime and self._all_taken(before):
                 break
             await self._send(bytes(BLOCK_MS * BYTES_PER_MS))
             await asyncio.sleep(BLOCK_MS / 1000 if realtime else 0)
@@ -176,7 +176,7 @@ class Spoken:
     async def _wait_for_speech(self, before: int) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REMOTE):
-                while not self._spoke(before) or self._speaking:
+                while not self._all_taken(before):
                     await self._endpoint.ask("grew", self._folder, seq=self._wire.seq, timeout=1.0)
 
     @property
@@ -185,4 +185,9 @@ class Spoken:
         return conversation is not None and conversation.speaking is not None
 
     def _spoke(self, before: int) -> bool:
-        return bool(self._wire.frames.filter("input_audio_buffer.speech_started", after_seq=before))
+        return self._wire.count("input_audio_buffer.speech_started", before) > 0
+
+    def _all_taken(self, before: int) -> bool:
+        """Whether somebody has spoken since the frame *before*, and all of it has become turns."""
+        started = self._wire.count("input_audio_buffer.speech_started", before)
+        return 0 < started <= self._wire.count("input_audio_buffer.committed", before)

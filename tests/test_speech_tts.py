@@ -66,3 +66,13 @@ def test_the_voice_asks_no_network(monkeypatch: pytest.MonkeyPatch, tmp_path_fac
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setenv("HIBARI_HOME", str(tmp_path_factory.mktemp("empty")))
     assert seconds(b"".join(Voice().sentences("Hello."))) > 0.3
+
+
+def test_nobody_waits_for_silence() -> None:
+    """The voice begins within 60 ms of its first byte, and the pause after a sentence is short."""
+    import numpy as np
+
+    [first, _] = Voice().sentences("Have you tried another outlet? Please do.")
+    loud = np.flatnonzero(abs(np.frombuffer(first, "<i2").astype(np.int32)) > 0.004 * 32767)
+    assert loud[0] <= 0.06 * 24000
+    assert 0.15 * 24000 <= len(first) // 2 - loud[-1] <= 0.25 * 24000

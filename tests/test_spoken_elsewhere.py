@@ -43,8 +43,8 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
 
 
 async def test_a_spoken_call_passes_through_the_relay(service: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    hk.disconnect()  # which puts the environment back, so it comes first
     monkeypatch.setenv("OPENAI_API_KEY", service.token)
-    hk.disconnect()
     hk.connect("live", upstream=service.base_url)
     async with hk.Call(Agent(), model_settings={"turn_detection": {"silence_duration_ms": 700}}) as call:
         reply = await call.send_audio(TURN, realtime=False)

@@ -68,6 +68,10 @@ class CallLog:
         began = [start for found in self._conversations(derived) for start in derived.tracker.began(found.conn)]
         return any(seq < start <= last for start in began)
 
+    def count(self, event: str, seq: int) -> int:
+        """Return how often *event* has passed in the call after the frame *seq*."""
+        return len(self.log.filter(event, label=self.label, after_seq=seq))
+
     @property
     def conversation(self) -> Conversation | None:
         """What was said in the call's last connection; None before it has one."""

@@ -9,6 +9,8 @@ from ..protocol.realtime.audio import silence
 
 _SEED = 7  # of the breath in the voice: the same text sounds the same on every run
 _LONGEST = 240  # characters spoken at once, about 16 s; the time that hibari takes grows faster than the text
+_QUIET = 0.004  # of full scale, about -48 dBFS: hibari puts 350 ms of less than that at both ends of a sentence
+_LEAD, _TAIL = 960, 4800  # samples of it that are kept, 40 and 200 ms: nobody should wait for silence
 _DIGITS = re.compile(r"\d{13,}")  # hibari names no number of that length; such a thing is read digit by digit anyway
 
 
@@ -42,5 +44,8 @@ class Voice:
             wave = self._hibari(text, speed, _SEED)
         except Exception:  # the library reads a lot of odd text, and not all; a reply goes on without such a piece
             return b""
+        loud = np.flatnonzero(abs(wave) > _QUIET)
+        if loud.size:
+            wave = wave[max(0, loud[0] - _LEAD) : loud[-1] + _TAIL]
         pcm: bytes = (np.clip(wave, -1.0, 1.0) * 32767).astype("<i2").tobytes()
         return pcm
