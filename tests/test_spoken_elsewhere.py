@@ -2,12 +2,14 @@
 
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT
 from pydantic_ai import Agent
 
 import handoffkit as hk
+from handoffkit import audio
 from handoffkit.connect import Endpoint, _message
 from handoffkit.errors import NothingHeard, SpeechMissing
 
@@ -82,3 +84,22 @@ async def test_without_the_extra_an_sdk_is_told_by_the_service_once_a_turn() -> 
     assert "handoffkit[speech]" in error.data["error"]["message"]
     assert hk.log().turns[0].inaudible
     assert hk.log().turns[-1].text == "Go on."
+
+
+async def test_an_endpoint_ends_with_its_kernel_also_while_it_recognises(
+    service: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hk.disconnect()
+    monkeypatch.setenv("OPENAI_API_KEY", service.token)
+    hk.connect("live", upstream=service.base_url)
+    settings: Any = {"turn_detection": False}
+    async with Agent().realtime("openai:gpt-realtime", model_settings=settings).session() as session:
+        for _ in range(60):  # five minutes, which take many seconds to recognise
+            await session.send_audio(audio.load(TURN).pcm)
+        await session.commit_audio()
+        async for _ in hk.log().follow("input_audio_buffer.committed", idle_timeout=30):
+            break
+        process = service._process
+        assert process is not None
+        service.stop()
+    assert process.returncode == 0, "it had to be killed"

@@ -42,6 +42,7 @@ async def main() -> None:
     await _follow(endpoint, lines, ports, parent)
     server.stop()
     endpoint.close()
+    os._exit(0)  # a thread may still be recognising ten minutes of speech, which nobody wants any more
 
 
 async def _follow(endpoint: Endpoint, lines: Any, ports: dict[str, int], parent: int) -> None:
