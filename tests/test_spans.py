@@ -23,7 +23,7 @@ class Wire:
             self._sent += SECOND
 
     def server(self, event: str, **data: object) -> None:
-        self.put("server", f"input_audio_buffer.{event}", **data)
+        self.put("server", f"input_audio_buffer.{event}", None, **data)
 
     def of(self, item: str) -> list[tuple[int, int]]:
         """Return begin and end, in bytes of the caller's file, of each piece of a turn's sound."""
