@@ -4,7 +4,9 @@ A check looks at how a thing is built, never at a model's exact words, so that i
 learner's story. It raises nothing: whatever it is given, it answers with a `Check`, which shows as one sentence.
 """
 
+import difflib
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
@@ -17,9 +19,12 @@ from .extraction.result import HandoffResult
 from .log import EventLog
 from .marks import Extraction
 
-__all__ = ["Check", "call", "frames", "result", "sent", "tool"]
+__all__ = ["Check", "call", "frames", "heard", "interrupted", "result", "sent", "tool"]
 
 P = ParamSpec("P")
+
+_ALIKE = 0.8
+"""How alike two words are, of 1, to pass for the same one misheard (`difflib`)."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -136,6 +141,54 @@ def sent(found: Any, path: str, value: Any) -> str:
 
 
 @_check
+def heard(found: Any, *words: str, turns: int | None = None) -> str:
+    """Check that a caller was heard to speak, and loosely what: recognition differs from processor to processor.
+
+    Args:
+        found: The `hk.Call`, or a log.
+        words: Words of what was spoken, or their beginnings. Most of them must have been heard, two of three; one that
+            was misheard by a letter or two counts.
+        turns: How many turns the caller's sound must have been taken for; any number from 1 on by default.
+    """
+    spoken = [turn for turn in _callers(_whole(_log(found))) if turn.spoken]
+    if not spoken:
+        raise _NotYet(
+            "nobody was heard to speak", "the call has no spoken turn; `await my_call.send_audio(...)` makes one"
+        )
+    if turns is not None and len(spoken) != turns:
+        raise _NotYet(
+            f"the caller's sound was not taken for {_count(turns, 'turn')}", f"it became {_count(len(spoken), 'turn')}"
+        )
+    said = " ".join(turn.text for turn in spoken)
+    missing = [word for word in words if not _is_in(word, said)]
+    if 3 * len(missing) > len(words):
+        raise _NotYet(f"{_listed(missing)} was not heard", f"what was heard is {said!r}")
+    about = f", with most of these words: {_listed(words)}" if words else ""
+    return f"The caller was heard in {_count(len(spoken), 'spoken turn')}{about}."
+
+
+@_check
+def interrupted(found: Any, *, replies: int = 1) -> str:
+    """Check that replies were spoken over, and that only what was heard of them stayed in the conversation.
+
+    Args:
+        found: The `hk.Call`, or a log.
+        replies: How many of them, at least. One that nobody heard anything of does not count.
+    """
+    state = _whole(_log(found))
+    cut = [turn for turn in state.turns if turn.interrupted]
+    if not cut:
+        raise _NotYet("no reply was interrupted", "the agent could say each of them to its end")
+    known = [turn for turn in cut if turn.heard_ms]
+    if len(known) < replies:
+        what = f"too few replies were cut after something of them was heard ({len(known)} of {replies})"
+        raise _NotYet(what, _why_not_known(cut))
+    if longer := [turn for turn in known if turn.text == turn.generated]:
+        raise _NotYet("a reply was heard to its end", f"all of {longer[0].text!r} is in the conversation")
+    return f"The caller cut {_count(len(known), 'reply', 'replies')} short, and only what was heard stayed."
+
+
+@_check
 def tool(found: Any, name: str | None = None, *, other_than: Iterable[str] = (), turn: int | None = None) -> str:
     """Check that the agent called a tool in a call, and that the tool returned.
 
@@ -224,8 +277,28 @@ def _at(data: Any, path: list[str]) -> Any:
     return data
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _why_not_known(cut: list[Any]) -> str:
+    """Say why no more than these replies, which were interrupted, count as heard for a while."""
+    if any(turn.heard_ms is None for turn in cut):
+        return "nobody said how much of one was heard; `interrupt(played_ms=...)` does"
+    if any(turn.heard_ms == 0 for turn in cut):
+        return "of one nothing was heard"
+    return "the others were said to their end"
+
+
+def _is_in(word: str, said: str) -> bool:
+    """Return whether a word of *said* begins with *word*, or is almost the same one."""
+    wanted = word.casefold()
+    found = re.findall(r"[\w']+", said.casefold())
+    return any(each.startswith(wanted) for each in found) or bool(difflib.get_close_matches(wanted, found, 1, _ALIKE))
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def _count(number: int, what: str, many: str = "") -> str:
+    return f"{number} {what if number == 1 else many or what + 's'}"
 
 
 def _a(name: str) -> str:

@@ -1,8 +1,10 @@
 """The check cells' helper: content with what is done, precise about what is missing, never an error."""
 
+import asyncio
 from typing import Any, Literal
 
 import pytest
+from conftest import ROOT
 from pydantic import BaseModel
 from pydantic_ai import Agent
 
@@ -10,6 +12,8 @@ import handoffkit as hk
 from handoffkit import checks
 from handoffkit.connect import Endpoint
 
+SAVED = ROOT / "notebooks" / "saved"
+"""Calls with sound in them, so that no model of speech has to be loaded here."""
 FIRST, SECOND = "My laptop does not charge.", "Another outlet changed nothing."
 
 
@@ -41,7 +45,14 @@ async def held(*turns: str, lines: tuple[Any, ...] = ("Yes?", "I see."), **optio
     return call
 
 
-NO_CHECK_RAISES = [checks.call, checks.result, checks.tool, lambda found: checks.sent(found, "a.b", 1)]
+NO_CHECK_RAISES = [
+    checks.call,
+    checks.heard,
+    checks.interrupted,
+    checks.result,
+    checks.tool,
+    lambda found: checks.sent(found, "a.b", 1),
+]
 
 
 @pytest.mark.parametrize("check", NO_CHECK_RAISES)
@@ -132,3 +143,40 @@ async def test_a_tool_and_the_turn_that_it_was_called_for() -> None:
     assert "because the agent called only `look_up`" in str(checks.tool(call, "cancel"))
     assert "another tool was not called" in str(checks.tool(call, other_than=["look_up"]))
     assert "the agent called no tool" in str(checks.tool(await held(FIRST)))
+
+
+def test_what_was_heard_is_held_loosely_to_what_was_said() -> None:
+    log = hk.load(SAVED / "a-spoken-turn")
+    found = checks.heard(log, "laptop", "charge", "light", turns=1)
+    assert (
+        str(found) == "✓ The caller was heard in 1 spoken turn, with most of these words: `laptop`, `charge`, `light`."
+    )
+    assert checks.heard(log)
+    assert checks.heard(log, "Laptops", "charg"), "misheard by a letter, and only its beginning"
+    assert checks.heard(log, "laptop", "charge", "giraffe"), "two of three"
+    assert "`giraffe`, `zebra` was not heard, because what was heard is " in str(checks.heard(log, "giraffe", "zebra"))
+    assert "it became 1 turn" in str(checks.heard(log, turns=2))
+
+
+async def test_typed_words_were_not_heard() -> None:
+    assert "because the call has no spoken turn" in str(checks.heard(await held(FIRST), "laptop"))
+
+
+async def test_an_interrupted_reply_and_what_of_it_was_heard() -> None:
+    log = hk.load(SAVED / "an-interruption")
+    assert str(checks.interrupted(log)) == "✓ The caller cut 1 reply short, and only what was heard stayed."
+    assert "(1 of 2), because the others were said to their end" in str(checks.interrupted(log, replies=2))
+    assert "could say each of them to its end" in str(checks.interrupted(await held(FIRST)))
+
+
+async def test_a_reply_of_which_nothing_was_heard_does_not_count() -> None:
+    """It is cancelled before anything of it is sent, which a fault makes time for."""
+    hold = hk.Fault("response.output_item.added", "delay", seconds=2)
+    hk.connect(model=hk.ScriptedModel(["Yes?"]), faults=[hold])
+    async with hk.Call(Agent()) as call:
+        asking = asyncio.create_task(call.send(FIRST))
+        async for _ in hk.log().follow("response.created", label=call.label):
+            break
+        await call.interrupt(played_ms=0)
+        await asking
+    assert str(checks.interrupted(call)).endswith("(0 of 1), because of one nothing was heard.")
