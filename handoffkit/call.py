@@ -143,7 +143,7 @@ class Call:
         self._check()
         sound = await asyncio.to_thread(load, source, sample_rate=sample_rate)
         await self._spoken.check()
-        with self._spoken.source(sound.name):
+        async with self._spoken.source(sound.name):
             if realtime and not over and not self._busy and not self._wire.outstanding:
                 await self._session.played(self.reply_timeout)
             said = await self._say(pace(sound.blocks(BLOCK_MS), realtime=realtime), realtime=realtime)
@@ -165,7 +165,7 @@ class Call:
         self._check()
         await self._spoken.check()
         before = self._idle_seq()
-        with self._spoken.source("the microphone"):
+        async with self._spoken.source("the microphone"):
             said = await self._say(_bounded(source, seconds), realtime=True)
         if said is not None:
             await self._answers(*said)
@@ -337,9 +337,7 @@ class Call:
         if not self._spoken.replies:
             return [turn for turn in self.turns if turn.speaker == "caller" and before < turn.seq <= last]
         ends = await self._waiting.answered(before, last)
-        made = {response for end in ends for response in end.responses}
-        replies = [turn for turn in self.turns if turn.speaker == "agent" and turn.response_id in made]
-        return replies or [nothing_said(ends[-1])]
+        return await self._waiting.replies(ends) or [nothing_said(ends[-1])]
 
     async def _do(self, act: Callable[[], Awaitable[None]]) -> None:
         try:

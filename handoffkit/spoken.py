@@ -5,7 +5,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ BLOCK_MS = 40
 _MARGIN_MS = 1000  # of quiet beyond what ends a turn, after which nobody is speaking
 _USUAL_SILENCE_MS = 1200  # of quiet that ends a turn where the settings do not say so (semantic turn detection)
 _TAKEN = 10.0  # seconds in which the endpoint has taken in what was sent, unless it goes on taking
+_LOOK = 0.02  # seconds between two looks at the log, which cost less than a question for each piece of sound
 _REMOTE = 3.0  # seconds in which a service elsewhere says that it hears somebody
 _LOADING = 90.0  # seconds in which the models are loaded
 
@@ -40,7 +41,7 @@ class Spoken:
         self._session, self._wire, self._endpoint, self._folder = session, wire, endpoint, folder
         self._source = ""
         self._sent = 0
-        self._hears = self._ended = False
+        self._hears = self._ending = self._ended = False
         self._sender: asyncio.Task[Any] | None = None
         self._silent = asyncio.Event()
 
@@ -60,13 +61,16 @@ class Spoken:
         """Whether a turn is answered: push-to-talk asks for that, and turn detection may be told not to."""
         return self.detection is None or bool(self.detection.get("create_response", True))
 
-    @contextlib.contextmanager
-    def source(self, name: str) -> Iterator[None]:
-        """Hold the call's one ear for a source of sound.
+    @contextlib.asynccontextmanager
+    async def source(self, name: str) -> AsyncIterator[None]:
+        """Hold the call's one ear for a source of sound; one that only waits for the end of its turn is waited for.
 
         Raises:
             AudioBusy: Another source is being sent.
         """
+        if self._ending:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._silent.wait(), _TAKEN)
         if self._source:
             raise AudioBusy(self._source, name)
         self._source, self._sender = name, asyncio.current_task()
@@ -74,7 +78,7 @@ class Spoken:
         try:
             yield
         finally:
-            self._source, self._sender = "", None
+            self._source, self._sender, self._ending = "", None, False
             self._silent.set()
 
     async def check(self) -> None:
@@ -103,6 +107,7 @@ class Spoken:
         try:
             async for block in blocks:
                 await self._send(block)
+            self._ending = True
             if self.detection is None:
                 return await self._push()
             return await self._fall_silent(before, realtime)
@@ -130,8 +135,8 @@ class Spoken:
         """Wait until the endpoint has taken in all that was sent: it answers in turn, so it has acted on it by then."""
         with contextlib.suppress(TimeoutError, EndpointGone):
             async with asyncio.timeout(_TAKEN) as bound:
-                while (got := self._got()) < self._sent:
-                    await self._endpoint.ask("grew", self._folder, seq=self._wire.seq, timeout=1.0)
+                while (got := self._got()) < self._sent and self._endpoint.alive:
+                    await asyncio.sleep(_LOOK)
                     if self._got() > got:
                         bound.reschedule(asyncio.get_running_loop().time() + _TAKEN)
             await self._endpoint.ask("grew", self._folder, seq=-1, timeout=0)

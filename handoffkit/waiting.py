@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _CLOSE = 5.0  # seconds in which the end of a call reaches the log
 _SHORT = 1.0  # seconds that a reply takes at most if it is waited for without asking the endpoint
+_CUT, _CUT_LOOKS = 0.5, 25  # seconds in which a client says how much it has played, and how often the log is looked at
 _LAST_WORDS = 10.0  # seconds without anything new after which words that are due count as not coming
 
 
@@ -81,6 +82,19 @@ class Waiting:
         if (error := self._session.tool_error()) is not None:
             raise ToolRaised(error) from error
         return ends
+
+    async def replies(self, ends: list[TurnEnd]) -> list[Turn]:
+        """Return what the agent said in turns that have ended; of a reply that was spoken over, what was heard of it.
+
+        The service ends such a reply at once, and the client says a moment later how much it had played.
+        """
+        made = {response for end in ends for response in end.responses}
+        for _ in range(_CUT_LOOKS):
+            replies = [turn for turn in self._wire.turns if turn.speaker == "agent" and turn.response_id in made]
+            if not any(turn.interrupted and turn.heard_ms is None for turn in replies):
+                break
+            await asyncio.sleep(_CUT / _CUT_LOOKS)
+        return replies
 
     async def last_words(self) -> None:
         """Wait, bounded, for words of the caller's that are on their way."""

@@ -101,6 +101,7 @@ class _Script:
 
     def __init__(self, changes: list[tuple[int, SpeechStarted | SpeechStopped]]) -> None:
         self._changes, self._ms = changes, 0.0
+        self.pause: int | None = None
         self.settings: dict[str, Any] = {}
 
     def feed(self, pcm: bytes) -> Iterator[SpeechStarted | SpeechStopped]:

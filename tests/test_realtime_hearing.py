@@ -148,19 +148,26 @@ def test_create_response_is_honoured() -> None:
     assert driver.ask().history == (Message("user", "Hello."),)
 
 
-@pytest.mark.parametrize("sent", [0, 8])
-def test_speaking_over_a_reply_cancels_it(sent: int) -> None:
+@pytest.mark.parametrize("sent", range(12))
+def test_speaking_over_a_reply_ends_it_at_once(sent: int) -> None:
+    """Wherever the reply stands: what was open is closed, whole items only, and the next reply can begin."""
     driver = listening((0, 1000))
     driver.ask()
     reply = driver.answering("One moment please, I look that up for you at once.")
     events = [next(reply) for _ in range(sent)]
     over = append(driver, 400)
     assert over[0]["type"] == "input_audio_buffer.speech_started"
-    rest = [*over[1:], *reply]
-    assert rest[-1]["type"] == "response.done"
-    assert rest[-1]["response"]["status"] == "cancelled"
-    assert rest[-1]["response"]["status_details"] == {"type": "cancelled", "reason": "turn_detected"}
-    assert bool(events) == ("response.output_item.done" in kinds(rest))
+    done = over[-1]
+    assert done["type"] == "response.done"
+    assert done["response"]["status"] == "cancelled"
+    assert done["response"]["status_details"] == {"type": "cancelled", "reason": "turn_detected"}
+    assert list(reply) == []
+    order = kinds([*events, *over])
+    pairs = [("output_item.added", "output_item.done"), ("content_part.added", "content_part.done")]
+    for begin, end in (*((f"response.{a}", f"response.{b}") for a, b in pairs),):
+        assert order.count(begin) == order.count(end)
+    assert order.count("conversation.item.added") == order.count("conversation.item.done")
+    assert append(driver, 600)[-1]["type"] == "response.created"
 
 
 def test_interrupt_response_is_honoured_and_the_turn_waits() -> None:

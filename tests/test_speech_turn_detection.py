@@ -1,6 +1,7 @@
 """When somebody speaks: the rules on made-up probabilities, and the real model on real sound."""
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from speech_sounds import beats, clicks, needs_speech, pause, pcm, pink, say, tight, white
 
 from handoffkit.endpoint.protocol.realtime.hearing import SpeechStarted, SpeechStopped
-from handoffkit.endpoint.speech.turn_detection import FRAME_MS, Change, TurnDetector
+from handoffkit.endpoint.speech.turn_detection import FRAME_MS, PAUSE_MS, Change, TurnDetector
 
 FRAME = 48 * FRAME_MS
 
@@ -57,6 +58,23 @@ def test_a_probability_between_the_two_thresholds_keeps_what_is() -> None:
 def test_silence_that_is_too_short_ends_no_turn() -> None:
     found = changes([0.9] * 10 + [0.0] * 15 + [0.9] * 10, silence_duration_ms=500)
     assert found == [SpeechStarted(0), SpeechStopped((35 + 16) * 32)]
+
+
+def test_a_pause_is_told_while_it_lasts_and_stays_where_the_turn_ends() -> None:
+    detector = TurnDetector(scripted([0.9] * 10 + [0.0] * 9 + [0.9] * 10), silence_duration_ms=500)
+    pauses = [detector.pause for _ in range(31) if detector.feed(bytes(FRAME)) is not None]
+    [before, pause, after] = [pause for pause, _ in groupby(pauses)]
+    assert (before, pause, after) == (None, 10 * 32 + PAUSE_MS, None)
+    assert pauses.count(pause) == 9 - PAUSE_MS // 32 + 1
+    [stopped] = detector.feed(bytes(FRAME * 40))
+    assert isinstance(stopped, SpeechStopped)
+    assert (stopped.ms, stopped.pause) == ((29 + 16) * 32, 29 * 32 + PAUSE_MS)
+
+
+def test_where_turns_end_sooner_there_is_no_pause_to_begin_in() -> None:
+    [_, stopped] = changes([0.9] * 10, silence_duration_ms=100)
+    assert isinstance(stopped, SpeechStopped)
+    assert stopped.pause is None
 
 
 def test_settings_change_on_a_clock_that_goes_on() -> None:

@@ -7,8 +7,8 @@ the events of the reply, as the service does.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .line import Cut
 from .protocol.realtime.hearing import Sound
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from .speech.partials import Partials
 
 _PATIENCE = 120.0  # seconds in which the words of a turn are recognised; ten minutes of speech take about thirty
+_HOLD = 0.02  # seconds after which a pause is still one, unless sound comes faster than it sounds
 _SHORTEST = 0.4  # seconds between two looks at a turn that is being spoken
 _LONGEST_MS = 28_000  # of a turn that is looked at while it is spoken; more would take the recogniser a second pass
 
 Send = Callable[..., Awaitable[None]]
 Event = dict[str, Any]
+T = TypeVar("T")
 
 
 class Listener:
@@ -38,8 +40,9 @@ class Listener:
 
     def __init__(self, session: RealtimeSession, speech: "Speech", send: Send, heard: Callable[[], None]) -> None:
         self._session, self._speech, self._send, self._heard = session, speech, send, heard
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._partials: dict[str, Partials] = {}
+        self._ahead: tuple[Sound, asyncio.Task[str | None]] | None = None
         self._looking = False
         self._next_look = 0.0
 
@@ -47,6 +50,8 @@ class Listener:
         """Take up what has come in: turns that are complete, and the one that is being spoken."""
         for sound in self._session.sounds():
             self._do(self._recognise(sound))
+        if self._begin_ahead():
+            return
         if not self._looking and time.monotonic() >= self._next_look and (speaking := self._session.speaking):
             self._looking = True
             self._do(self._look(*speaking))
@@ -56,14 +61,43 @@ class Listener:
         for task in self._tasks:
             task.cancel()
 
-    def _do(self, work: Any) -> None:
+    def _do(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _begin_ahead(self) -> bool:
+        """Begin with the final words where the caller pauses: whoever goes on to be silent need not wait for them.
+
+        Return whether they pause; nobody looks at the turn meanwhile, since that would take the final words' time.
+        """
+        if (sound := self._session.pausing) is None:
+            return False
+        if self._ahead is None or self._ahead[0] != sound:
+            self._ahead = sound, self._do(self._words_if_silent(sound))
+        return True
+
+    async def _words_if_silent(self, sound: Sound) -> str | None:
+        """Return the words of a turn that seems to be over, unless it was heard to go on while nothing was done yet."""
+        await asyncio.sleep(_HOLD)
+        if self._session.pausing != sound:
+            return None
+        with contextlib.suppress(Exception):  # the turn, once it is over, is recognised again and says what is wrong
+            return await self._words(sound.pcm, True, sound.language, sound.prompt)
+        return None
+
+    async def _final_words(self, sound: Sound) -> str:
+        words = None
+        if self._ahead and self._ahead[0] == sound:
+            words = await self._ahead[1]
+        if words is None:
+            words = await self._words(sound.pcm, True, sound.language, sound.prompt)
+        return words
 
     async def _recognise(self, sound: Sound) -> None:
         try:
-            words = await self._words(sound.pcm, True, sound.language, sound.prompt)
+            words = await self._final_words(sound)
         except Exception as error:  # a library's own, whatever it is: the turn stays, without words
             events = self._session.no_words(sound.item_id, _why(error))
         else:

@@ -20,6 +20,8 @@ FRAME_MS = 32
 """Milliseconds that are judged at a time."""
 _BLOCK = FRAME_MS * SAMPLE_RATE // 1000 * SAMPLE_WIDTH  # bytes of a frame as they come in
 _HYSTERESIS = 0.15  # by how much the probability falls below the threshold before speech may be over; silero's own
+PAUSE_MS = 7 * FRAME_MS
+"""Silence after which the words before it can be recognised: a turn that is over will most likely have no others."""
 _LEAST = 5
 """Frames at or above the threshold that make speech, 160 ms: a click is no turn.
 
@@ -76,6 +78,13 @@ class TurnDetector:
         if silence_duration_ms is not None:
             self._silence = silence_duration_ms
 
+    @property
+    def pause(self) -> int | None:
+        """Where a pause of the speaker is `PAUSE_MS` old (ms), if it is and still lasts."""
+        if self._silent is None or self._now - self._silent < PAUSE_MS:
+            return None
+        return self._silent + PAUSE_MS
+
     def feed(self, pcm: bytes) -> list[Change]:
         """Take the next piece of sound (PCM16, mono, 24,000 Hz, any number of bytes); return what changed, in order."""
         return [change for frame in self._frames.of(pcm) if (change := self._judge(self._probability(frame)))]
@@ -101,7 +110,7 @@ class TurnDetector:
         if self._silent is None or self._now - self._silent < self._silence:
             return None
         self.speaking, self._since, self._loud, self._end = False, None, 0, self._now
-        return SpeechStopped(self._now)
+        return SpeechStopped(self._now, self.pause)
 
 
 class _Frames:

@@ -5,7 +5,7 @@ told in milliseconds of all the sound that the client has ever sent, as the serv
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ..api_error import ApiError
@@ -36,10 +36,17 @@ class SpeechStopped:
 
     ms: int
     """Where the turn ends in the sound, silence included."""
+    pause: int | None = field(default=None, compare=False)
+    """Up to where the turn is recognised, if its silence was long enough to begin with that before its end."""
 
 
 class Detector(Protocol):
     """Tells where speech begins and ends in a stream of sound."""
+
+    @property
+    def pause(self) -> int | None:
+        """Where in the silence that lasts the turn so far can be recognised; None while somebody speaks."""
+        ...
 
     def feed(self, pcm: bytes) -> Iterable[SpeechStarted | SpeechStopped]:
         """Take the next piece (PCM16, mono, 24,000 Hz); moments count from the first piece that it was fed."""
@@ -120,6 +127,14 @@ class Hearing:
             return None
         return self._speech[0], self._buffer.since(self._speech[1])
 
+    @property
+    def pausing(self) -> Sound | None:
+        """The turn so far while its caller pauses: if they go on to be silent, its words are recognised from this."""
+        if self._speech is None or self._detector is None or (pause := self._detector[0].pause) is None:
+            return None
+        name, start = self._speech
+        return self._sound(name, self._upto(self._buffer.since(start), start, pause + self._detector[1]))
+
     def append(self, pcm: bytes) -> Iterator[Event | SpeechStarted | SpeechStopped]:
         """Take sound; yield what the service says, and each change for whoever must act on it."""
         pcm = self._buffer.append(pcm)
@@ -136,7 +151,8 @@ class Hearing:
                 name, start = self._speech
                 self._speech = None
                 yield self._emit("input_audio_buffer.speech_stopped", audio_end_ms=change.ms, item_id=name)
-                yield from self._taken(name, self._buffer.cut(start, change.ms))
+                turn = self._buffer.cut(start, change.ms)
+                yield from self._taken(name, turn, self._upto(turn, start, change.pause))
                 yield change
 
     def commit(self) -> Iterator[Event]:
@@ -154,7 +170,8 @@ class Hearing:
             raise ApiError(message, code="input_audio_buffer_commit_empty")
         name, start = self._speech or (self._new_id("item"), 0)
         self._forget_speech()
-        yield from self._taken(name, self._buffer.cut(start))
+        turn = self._buffer.cut(start)
+        yield from self._taken(name, turn, turn)
 
     def clear(self) -> Iterator[Event]:
         """Forget what is in the buffer, also what is being spoken."""
@@ -203,7 +220,10 @@ class Hearing:
             self._detector = self._ears.detector(**_settings(self.detection)), begin
         detector, offset = self._detector
         for change in detector.feed(pcm):
-            yield type(change)(change.ms + offset)
+            moved = replace(change, ms=change.ms + offset)
+            if isinstance(moved, SpeechStopped) and moved.pause is not None:
+                moved = replace(moved, pause=moved.pause + offset)
+            yield moved
 
     def _forget_speech(self) -> None:
         """Begin anew with the next sound: what has been spoken so far is no part of the next turn."""
@@ -216,7 +236,7 @@ class Hearing:
             error = {"type": "server_error", "code": "speech_not_installed", "message": deaf, "param": None}
             yield self._emit("error", error={**error, "event_id": None})
 
-    def _taken(self, name: str, pcm: bytes) -> Iterator[Event]:
+    def _taken(self, name: str, pcm: bytes, recognised: bytes) -> Iterator[Event]:
         content = [{"type": "input_audio", "transcript": None}]
         item = {"id": name, "type": "message", "status": "completed", "role": "user", "content": content}
         entry = Entry(item, audio_ms=len(pcm) // BYTES_PER_MS)
@@ -225,15 +245,14 @@ class Hearing:
         yield self._emit("input_audio_buffer.committed", previous_item_id=before, item_id=name)
         for kind in ("conversation.item.added", "conversation.item.done"):
             yield self._emit(kind, previous_item_id=before, item=entry.shown())
-        yield from self._recognise(entry, pcm)
+        yield from self._recognise(entry, recognised)
 
     def _recognise(self, entry: Entry, pcm: bytes) -> Iterator[Event]:
         name = entry.item["id"]
         self._sounds[name] = entry
         if self._ears is not None and not self._ears.deaf:
             entry.listening = True
-            wanted = self._config["transcription"] or {}
-            self._waiting.append(Sound(name, pcm, wanted.get("language"), wanted.get("prompt")))
+            self._waiting.append(self._sound(name, pcm))
             return
         deaf = (
             self._ears.deaf
@@ -241,6 +260,15 @@ class Hearing:
             else "Speech recognition is not installed here, so the words of this turn are not known. Type the turn."
         )
         yield from self.no_words(name, "speech_recognition_not_installed", deaf)
+
+    def _sound(self, name: str, pcm: bytes) -> Sound:
+        wanted = self._config["transcription"] or {}
+        return Sound(name, pcm, wanted.get("language"), wanted.get("prompt"))
+
+    @staticmethod
+    def _upto(pcm: bytes, start: int, end: int | None) -> bytes:
+        """Return the sound of a turn that began at *start* up to *end* (ms); all of it where there is no end."""
+        return pcm if end is None else pcm[: (end - start) * BYTES_PER_MS]
 
 
 def _settings(detection: Config) -> dict[str, Any]:

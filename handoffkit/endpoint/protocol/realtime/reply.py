@@ -95,7 +95,7 @@ class ReplyStream:
         self._emit, self._new_id, self._voice = emit, new_id, voice
         self._entry: Entry | None = None
         self._item: Record = {}
-        self._part = False
+        self._part = self._added = False
 
     def say(self, reply: Reply) -> Iterator[Event]:
         """Yield the events of *reply* up to, and without, `response.done`."""
@@ -122,6 +122,8 @@ class ReplyStream:
         entry, self._entry = self._entry, None
         if entry is None:
             return
+        if not self._added:
+            yield from self._add(entry)
         complete = not self._response.stop and not self._response.error
         self._item["status"] = entry.item["status"] = "completed" if complete else "incomplete"
         if not complete and self._response.stop != "max_output_tokens":
@@ -202,7 +204,12 @@ class ReplyStream:
         self._response.sent.append(self._item)
         if self._response.settings.in_conversation:
             self._conversation.add(entry)
+        self._added = False
         yield self._at("response.output_item.added", item=entry.shown())
+        yield from self._add(entry)
+
+    def _add(self, entry: Entry) -> Iterator[Event]:
+        self._added = True
         if self._response.settings.in_conversation:
             before = self._conversation.before(entry)
             yield self._emit("conversation.item.added", previous_item_id=before, item=entry.shown())

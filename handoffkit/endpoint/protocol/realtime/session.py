@@ -141,6 +141,11 @@ class RealtimeSession:
         """Id and sound so far of a turn that is being spoken, where the client wants its words."""
         return self._hearing.speaking
 
+    @property
+    def pausing(self) -> Sound | None:
+        """The turn that is being spoken, while its caller pauses and may have ended it."""
+        return self._hearing.pausing
+
     def partial(self, item_id: str, delta: str) -> list[Event]:
         """Return the event that says further words of a turn while, or after, it is spoken."""
         return list(self._hearing.partial(item_id, delta))
@@ -345,9 +350,13 @@ class RealtimeSession:
         yield from self._stop(active[0], "client_cancelled")
 
     def _stop(self, response: Response, reason: str) -> Iterator[Event]:
-        """Have nothing more sent of a response; whoever sends it ends it, and one that has not begun ends now."""
+        """Have nothing more sent of a response.
+
+        One that the caller speaks over ends at once, and so does one that has not begun; else whoever sends it ends it.
+        """
         response.stop = reason
-        if response.stream is None:
+        if response.stream is None or reason == "turn_detected":
+            yield from response.stream.close() if response.stream else ()
             yield from self._done(response)
 
     def _done(self, response: Response) -> list[Event]:
