@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 INLINE_SECONDS = 120
 """Seconds that are put into a notebook: 7.7 MB of text."""
-_COLUMNS, _FLOOR_DB, _BARS = 80, -60.0, "▁▂▃▄▅▆▇█"
+_COLUMNS, _FLOOR_DB, _BARS = 72, -60.0, "▁▂▃▄▅▆▇█"
 
 
 def player(sound: "Sound") -> Markup:
