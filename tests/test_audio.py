@@ -707,7 +707,7 @@ def test_a_long_sound_is_not_put_into_a_notebook_whole() -> None:
 
 
 def test_bars_show_where_it_is_loud() -> None:
-    quiet, loud = bytes(48_000), load(tone(seconds=1.0, amplitude=1.0)).pcm
+    quiet, loud = bytes(72_000), load(tone(seconds=1.5, amplitude=1.0)).pcm
     assert bars(quiet + loud) == "▁" * 36 + "█" * 36
     assert bars(b"") == ""
     assert bars(b"\0\0") == "▁"
