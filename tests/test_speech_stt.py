@@ -75,6 +75,12 @@ def test_the_same_sound_gives_the_same_words(recogniser: Recogniser) -> None:
     assert len({recogniser.words(sound) for _ in range(3)}) == 1
 
 
+def test_whoever_says_a_thing_twice_is_heard_twice(recogniser: Recogniser) -> None:
+    """Words that repeat look like a loop of the model's; they are the caller's all the same."""
+    sound = b"".join(say(each) + pause(500) for each in SENTENCES[:4] * 2)
+    assert wrong_words(" ".join(SENTENCES[:4] * 2), recogniser.words(sound)) <= 6  # of 82 words
+
+
 def test_a_turn_may_be_longer_than_what_the_model_hears_at_once(recogniser: Recogniser) -> None:
     text = " ".join(SENTENCES[:4])
     sound = b"".join(say(each) + pause(700) for each in SENTENCES[:4] * 3)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     Samples = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 _RATE = 16_000  # Hz: what the model hears
-_LOOP = 2.4  # times by which a text can be compressed; above, the model repeats itself (Whisper's own limit)
+_LOOP = 2.4  # times by which a text can be compressed; above, the model may repeat itself (Whisper's own limit)
+_NONSENSE = 5.0  # the same, above which nobody speaks: a caller who says four sentences twice reaches 2.4
 _NO_SPEECH = 0.6  # the probability that a segment is no speech: at most 0.2 for speech in noise, from 0.62 for noises
 _PER_SECOND = 12  # tokens that somebody speaks at the most; the model's own times included
 _THREADS, _WORKERS = 2, 2
@@ -61,7 +62,7 @@ class Recogniser:
         segments = _heard(self._model, sound, options)
         if final and any(map(_doubtful, segments)):
             segments = _heard(self._careful, sound, options)
-        return " ".join(segment.text.strip() for segment in segments if not _doubtful(segment)).strip()
+        return " ".join(segment.text.strip() for segment in segments if _said(segment)).strip()
 
     def warm_up(self) -> None:
         """Pay for what only the first call costs."""
@@ -92,8 +93,13 @@ def _heard(model: Any, sound: "Samples", options: dict[str, Any]) -> list[Any]:
 
 
 def _doubtful(segment: Any) -> bool:
-    """Return whether a segment is likely no speech, or a loop that the model fell into."""
+    """Return whether a segment may be no speech, or a loop that the model fell into."""
     return bool(segment.no_speech_prob > _NO_SPEECH or segment.compression_ratio > _LOOP)
+
+
+def _said(segment: Any) -> bool:
+    """Return whether somebody has said a segment: words of a caller's are worth more than a loop is harm."""
+    return bool(segment.no_speech_prob <= _NO_SPEECH and segment.compression_ratio <= _NONSENSE)
 
 
 def _samples(pcm: bytes) -> "Samples":
