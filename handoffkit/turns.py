@@ -284,7 +284,7 @@ class _Conn:
             self.settle(turn)
 
     def settle(self, turn: OpenTurn) -> None:
-        if turn.outstanding() is None:
+        if turn in self.turns and turn.outstanding() is None:  # what comes after the close ends nothing again
             self.end(turn, *(("failed", turn.spoiled) if turn.spoiled else turn.last))
 
     def end(self, turn: OpenTurn, verdict: Verdict, reason: str) -> None:

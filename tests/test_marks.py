@@ -668,3 +668,47 @@ def test_nothing_that_comes_over_the_wire_breaks_the_fold(damage: list[tuple[int
         derivation.feed(frame)
         assert all(isinstance(turn.text, str) for turn in derivation.turns)
     assert all(str(mark) for mark in derivation.marks)
+
+
+def test_replies_that_were_stopped_before_they_began_stand_behind_what_they_answer() -> None:
+    """A hasty turn detector: the caller goes on twice before the agent has said a word."""
+    wire = Wire().session()
+    before = None
+    for number, item in enumerate(("u1", "u2", "u3"), start=1):
+        wire.server("input_audio_buffer.speech_started", item_id=item, audio_start_ms=1000 * number)
+        if before:
+            details = {"type": "cancelled", "reason": "turn_detected"}
+            done = {"id": f"r{number - 1}", "status": "cancelled", "status_details": details, "output": []}
+            wire.server("response.done", response=done)
+        wire.server("input_audio_buffer.speech_stopped", item_id=item, audio_end_ms=1000 * number + 500)
+        wire.server("input_audio_buffer.committed", item_id=item, previous_item_id=before)
+        found = {
+            "id": item,
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_audio", "transcript": None}],
+        }
+        wire.server("conversation.item.added", previous_item_id=before, item=found)
+        wire.server("response.created", response={"id": f"r{number}"})
+        before = item
+    answer = {"id": "a3", "type": "message", "role": "assistant", "content": []}
+    wire.server("conversation.item.added", previous_item_id="u3", item=answer)
+    wire.server("response.output_audio_transcript.delta", response_id="r3", item_id="a3", content_index=0, delta="Yes?")
+    for item in ("u3", "u1", "u2"):
+        event = "conversation.item.input_audio_transcription.completed"
+        wire.server(event, item_id=item, content_index=0, transcript=f" {item} ")
+    said = [(turn.speaker, turn.text, turn.interrupted) for turn in derive(wire.frames).turns]
+    agent_cut = ("agent", "", True)
+    assert said == [
+        *(("caller", "u1", False), agent_cut, ("caller", "u2", False), agent_cut),
+        *(("caller", "u3", False), ("agent", "Yes?", False)),
+    ]
+
+
+def test_words_that_come_in_pieces_begin_without_a_space() -> None:
+    wire = Wire().session()
+    wire.server("input_audio_buffer.speech_started", item_id="u1", audio_start_ms=0)
+    for piece in (" Hi", " there"):
+        event = "conversation.item.input_audio_transcription.delta"
+        wire.server(event, item_id="u1", content_index=0, delta=piece)
+    assert [turn.text for turn in derive(wire.frames).turns] == ["Hi there"]

@@ -59,8 +59,8 @@ class CallBusy(CallError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The agent is still answering the last turn, so this one was not sent. Wait for that `send` to return, or "
-            "`await call.interrupt()` first."
+            "The agent is still answering the last turn, so this one was not sent. Wait for that `send` to return; "
+            "`await call.interrupt()` makes it return at once."
         )
 
 

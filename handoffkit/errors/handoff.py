@@ -117,7 +117,7 @@ class InaudibleTurns(UserWarning):
     def __init__(self, count: int) -> None:
         turns = f"{count} spoken turn{'' if count == 1 else 's'} of the caller's"
         super().__init__(
-            f"{turns} stayed without words and stand in the conversation as [inaudible]. What was said there is "
+            f"{turns} stayed without words: [inaudible] stands there in the conversation. What was said there is "
             "missing from the result."
         )
 

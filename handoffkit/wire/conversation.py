@@ -231,6 +231,7 @@ class Conversation:
             said = text(request.options, "instructions") if request else None
             spoken = response.get("output_modalities") != ["text"]
             reply = self._active[name] = Reply(name, self.instructions if said is None else said, spoken)
+            reply.behind = self.items.all[-1] if self.items.all else None
             self._unasked.clear()
         self.replies[name] = reply
         return reply
@@ -318,6 +319,8 @@ class Conversation:
         if not messages and not reply.items:
             messages = [self._add({"type": "message", "role": "assistant"})]
             self._belongs(messages[0], reply)
+            if reply.behind is not None:
+                self.items.move(messages[0], reply.behind)
         for item in messages[-1:]:
             self._cut(item, reason)
 

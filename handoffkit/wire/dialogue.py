@@ -103,6 +103,8 @@ class Reply:
     spoken: bool
     items: "list[Item]" = field(default_factory=list)
     usage: Usage | None = None
+    behind: "Item | None" = None
+    """The item that stood last when it began."""
 
 
 @dataclass(slots=True, eq=False)
@@ -136,6 +138,11 @@ class Item:
     arguments: str = ""
     call_id: str = ""
     output: str | None = None
+
+    @property
+    def is_nameless_reply(self) -> bool:
+        """Whether it is a reply that was stopped before the service made an item of it."""
+        return self.speaker == "agent" and not self.id and not self.by_client
 
     def text(self) -> str:
         """Return all the words so far."""
@@ -197,7 +204,7 @@ def turns_of(items: Sequence[Item], conn: str, label: str | None, first: int = 0
 
 def _turn(item: Item, calls: Sequence[Item], conn: str, label: str | None) -> Turn:
     generated = item.text() if item.speaker == "agent" else ""
-    words, heard_ms = _heard(item, generated) if item.speaker == "agent" else (item.text(), None)
+    words, heard_ms = _heard(item, generated) if item.speaker == "agent" else (_words(item), None)
     start = item.at if item.start is None else item.start
     reply = item.reply
     return Turn(
@@ -222,6 +229,11 @@ def _turn(item: Item, calls: Sequence[Item], conn: str, label: str | None) -> Tu
         pending=item.pending,
         label=label,
     )
+
+
+def _words(item: Item) -> str:
+    """Return what a caller or an operator said; words that are recognised in pieces begin with a space."""
+    return item.text().lstrip() if item.spoken else item.text()
 
 
 def _heard(item: Item, generated: str) -> tuple[str, int | None]:

@@ -79,17 +79,24 @@ class Items:
                     item.whole[number] = words
 
     def place(self, item: Item, previous: str | None) -> None:
-        """Move *item* behind the item called *previous* (`root`: to the beginning); else it stays where it is."""
+        """Move *item* behind the item called *previous* (`root`: to the beginning); else it stays where it is.
+
+        A reply that was stopped before the service made an item of it has no name, and stays behind what it answers.
+        """
         before = self.named(previous)
-        if (before is None and previous != "root") or before is item:
-            return
+        if (before is not None or previous == "root") and before is not item:
+            self.move(item, before)
+
+    def move(self, item: Item, before: Item | None) -> None:
+        """Move *item* behind *before*, and behind nameless replies there; to the beginning where that is None."""
         here = self._index(item)
-        if before is None or not here or self.all[here - 1] is not before:
-            self.changed(*self.all[here : here + 2])
-            del self.all[here]
-            there = 0 if before is None else self._index(before) + 1
-            self.all.insert(there, item)
-            self.changed(*self.all[there : there + 2])
+        del self.all[here]
+        there = 0 if before is None else self._index(before) + 1
+        while there < len(self.all) and before is not None and self.all[there].is_nameless_reply:
+            there += 1
+        self.all.insert(there, item)
+        if there != here:
+            self.changed(*self.all[min(here, there) : min(here, there) + 2], *self.all[max(here, there) :][:2])
 
     def turns(self, conn: str, label: str | None) -> list[Turn]:
         """Return the turns; only those after the first change are made anew."""
