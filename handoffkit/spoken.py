@@ -46,11 +46,6 @@ class Spoken:
         self._silent = asyncio.Event()
 
     @property
-    def busy(self) -> str:
-        """What is being sent; empty if nothing is."""
-        return self._source
-
-    @property
     def detection(self) -> dict[str, Any] | None:
         """The turn detection in force; None for push-to-talk."""
         conversation = self._wire.conversation

@@ -21,6 +21,7 @@ _CLOSE = 5.0  # seconds in which the end of a call reaches the log
 _SHORT = 1.0  # seconds that a reply takes at most if it is waited for without asking the endpoint
 _CUT, _CUT_LOOKS = 0.5, 25  # seconds in which a client says how much it has played, and how often the log is looked at
 _LAST_WORDS = 10.0  # seconds without anything new after which words that are due count as not coming
+_LONGEST = 60.0  # seconds for which they are waited for at most, whatever else passes in the log
 
 
 class Waiting:
@@ -98,13 +99,15 @@ class Waiting:
 
     async def last_words(self) -> None:
         """Wait, bounded, for words of the caller's that are on their way."""
+        loop = asyncio.get_running_loop()
+        limit = loop.time() + _LONGEST
         with contextlib.suppress(TimeoutError, EndpointGone):
             async with asyncio.timeout(_LAST_WORDS) as bound:
                 while self._wire.words_due and not self._wire.closed:
                     before = self._wire.seq
                     await self._endpoint.ask("grew", self._folder, seq=before, timeout=_LAST_WORDS)
                     if self._wire.seq > before:
-                        bound.reschedule(asyncio.get_running_loop().time() + _LAST_WORDS)
+                        bound.reschedule(min(limit, loop.time() + _LAST_WORDS))
 
     async def closed(self) -> None:
         """Wait until the log has the end of the call, so that it is the same whoever looks first."""
