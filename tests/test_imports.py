@@ -23,6 +23,10 @@ HEAVY = SDKS | {
     "matplotlib",
     "PIL",
     "IPython",
+    "anywidget",
+    "ipywidgets",
+    "sounddevice",
+    "traitlets",
     "httpx2",
     "websockets",
     "tornado",
@@ -84,6 +88,10 @@ DOORS = {
     "httpx2": "endpoint/relay.py",
     "matplotlib": "views/",
     "jupyterlab": "commands/lab.py",
+    "sounddevice": "sound_card.py",
+    "anywidget": "widgets/",
+    "ipywidgets": "widgets/",
+    "traitlets": "widgets/",
 }
 """Where alone a library is imported."""
 
