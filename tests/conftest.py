@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from lab import browser, lab, notebooks
 
 if TYPE_CHECKING:
     from handoffkit.connect import Endpoint
@@ -23,6 +24,9 @@ STEERING = (
 )
 
 Needs = Callable[[str, str], str]
+
+__all__ = ["browser", "lab", "notebooks"]
+"""Fixtures that live elsewhere, and are one for all modules only from here."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
