@@ -18,7 +18,8 @@ FILES = {
 
 
 def run(folder: Path, ci: str) -> "subprocess.CompletedProcess[str]":
-    shutil.copy(Path(__file__).parent / "conftest.py", folder)
+    for name in ("conftest.py", "lab.py"):
+        shutil.copy(Path(__file__).parent / name, folder)
     for name, text in FILES.items():
         (folder / name).write_text(text)
     options = ["-ra", "--continue-on-collection-errors", "-p", "no:cacheprovider", "--rootdir", str(folder)]
