@@ -89,22 +89,31 @@ def _bar(number: int, turn: Turn, end: float, voices: Sequence[str]) -> Bar:
     return Bar(turn.speaker, turn.start, max(end, cut or end), words, number, voice, cut, look)
 
 
-def _ends(said: Sequence[tuple[int, Turn]]) -> list[float]:
-    """Return when each turn ended for those who listened (s).
+def heard_until(turn: Turn, following: float | None, spoken: bool) -> float:
+    """Return when a turn ended for those who listened (s).
 
     The sound of a reply arrives faster than it is played. In a spoken call its bar is as long as its sound, at most
     until the next turn begins; in a typed call nobody listens, and it ends when the last of it has arrived.
+
+    Args:
+        turn: Not a seeded one.
+        following: When the next turn of its connection began (s), if there is one.
+        spoken: Whether anybody has spoken in its connection.
     """
+    if turn.speaker != "agent" or not spoken:
+        return turn.end
+    played = turn.start + turn.audio_ms / 1000
+    limit = played if following is None else following
+    return max(turn.end, played if turn.interrupted or limit <= turn.start else min(played, limit))
+
+
+def _ends(said: Sequence[tuple[int, Turn]]) -> list[float]:
+    """Return when each turn ended for those who listened (s)."""
     spoken = {turn.conn for _, turn in said if turn.speaker == "caller" and turn.spoken}
     next_start: dict[str, float] = {}
     ends = []
     for _, turn in reversed(said):
-        end = turn.end
-        if turn.speaker == "agent" and turn.conn in spoken:
-            played = turn.start + turn.audio_ms / 1000
-            limit = next_start.get(turn.conn, played)
-            end = max(end, played if turn.interrupted or limit <= turn.start else min(played, limit))
-        ends.append(end)
+        ends.append(heard_until(turn, next_start.get(turn.conn), turn.conn in spoken))
         next_start[turn.conn] = turn.start
     return ends[::-1]
 
