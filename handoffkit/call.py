@@ -7,10 +7,10 @@ complete, whether a turn was answered, and what can be handed off.
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from .approvals import Approvals
 from .connect import Endpoint, current
 from .errors import (
     CallBusy,
@@ -21,24 +21,21 @@ from .errors import (
     NotAVoiceAgent,
     NothingHeard,
 )
-from .log import EventLog
 from .marks import Turn
+from .recorded import Recorded
+from .speaker import Speaker
 from .spoken import BLOCK_MS, Spoken
 from .waiting import Waiting, nothing_said
-from .wire.call_log import CallLog
 
 if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage
-
-    from .audio import Sound
-    from .extraction.result import HandoffResult
     from .sdk.pydantic import PydanticSession
-    from .views import Timeline, Transcript
+    from .widgets.panel import Panel
 
 _CANCEL = 10.0  # seconds in which a cancelled reply ends on the wire
+_CUT = 2.0  # seconds in which the wire has how much was heard of a reply that was stopped
 
 
-class Call:
+class Call(Recorded):
     """A call with a voice agent.
 
     Args:
@@ -64,19 +61,22 @@ class Call:
         reply_timeout: float = 60.0,
         **options: Any,
     ) -> None:
+        endpoint = current()
+        super().__init__(endpoint, endpoint.next_label("call"))
         self.agent = agent
         self.speak_first = speak_first
-        self._endpoint: Endpoint = current()
-        self._folder = self._endpoint.folder
-        self.label = self._endpoint.next_label("call")
-        self._wire = CallLog(self._endpoint.log(), self.label)
-        self._session = _session(agent, {"model": model, **options}, self._endpoint, self.label)
+        self.approvals = Approvals()
+        """Tool calls that wait for a yes, where somebody is there to give it: a panel, or `approvals.watch`."""
+        self._options = {"model": model, "reply_timeout": reply_timeout, **options}
+        self._session = _session(agent, {"model": model, **options}, self._endpoint, self.label, self.approvals)
         self._spoken = Spoken(self._session, self._wire, self._endpoint, self._folder)
         self._waiting = Waiting(self._session, self._wire, self._endpoint, self._folder, reply_timeout)
         self._started, self._over = False, ""
         self._busy = self._leaving = False
         self._stopping: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
+        self._panel: Panel | None = None
+        self._session.interrupts = lambda: bool((self._spoken.detection or {}).get("interrupt_response", True))
 
     async def start(self) -> Self:
         """Open the session; called again, it does nothing.
@@ -196,6 +196,9 @@ class Call:
         if state["outstanding"]:
             await self._session.interrupt(self._heard(played_ms))
             await self._waiting.ask("wait", after=state["seq"], idle=_CANCEL)
+        elif self._session.playback.audible and self._session.playback.sounding:
+            await self._session.interrupt(None)
+            await self._waiting.passed("conversation.item.truncate", state["seq"], _CUT)
 
     async def hang_up(self) -> None:
         """End the call; called again, it does nothing. What was said stays readable, and can be handed off.
@@ -208,6 +211,7 @@ class Call:
         try:
             if self._started and not self._wire.closed:
                 await self._spoken.end()
+                await self._stop_sounding()
                 await self._waiting.last_words()
         finally:
             self._over = self._over or "hung up"
@@ -223,61 +227,65 @@ class Call:
     ) -> None:
         await self.hang_up()
 
-    async def handoff(self, agent: Any, prompt: str | None = None, **options: Any) -> "HandoffResult":
-        """Hand the conversation so far to *agent* and return its typed result; see `handoffkit.handoff`."""
-        from .handoff import handoff
-
-        return await handoff(self, agent, prompt, **options)
-
     @property
     def reply_timeout(self) -> float:
         """Seconds without any frame after which a reply counts as not coming."""
         return self._waiting.reply_timeout
 
     @property
-    def log(self) -> EventLog:
-        """What has passed so far in this call and in its handoffs."""
-        return self._wire.frames
+    def state(self) -> str:
+        """`not started`, `open`, or how the call ended."""
+        return self._over or self._wire.closed or ("open" if self._started else "not started")
 
     @property
-    def turns(self) -> list[Turn]:
-        """Who has said what so far, in the order of the conversation."""
-        return self._wire.turns
+    def busy(self) -> bool:
+        """Whether a cell, or the panel, waits for the reply to a turn."""
+        return self._busy
 
-    def sound(self, turn: Turn) -> "Sound":
-        """Return what was heard in a spoken *turn* of this call, to play in a notebook or to save as a WAV."""
-        return self._wire.log.sound(turn)
+    async def use_speaker(self, speaker: "Speaker | None") -> None:
+        """Play the agent's sound by *speaker* from now on: the panel's, or one of a sound card.
 
-    @property
-    def transcript(self) -> "Transcript":
-        """Who has said what so far."""
-        return self.log.transcript()
-
-    def timeline(self) -> "Timeline":
-        """Draw who spoke when, with the gaps between in milliseconds."""
-        return self.log.timeline()
-
-    def messages(self) -> "list[ModelMessage]":
-        """Return the conversation as pydantic-ai's message history, in the order in which it was spoken."""
-        from .history import messages
-
-        return messages(self.turns)
-
-    def save(self, path: str | Path, *, ticket: "HandoffResult | None" = None) -> Path:
-        """Save the call as a folder (`call.jsonl`, `caller.wav`, `agent.wav`), which `hk.load` opens; return its path.
+        What was heard of a reply that is interrupted is then what was really played.
 
         Args:
-            path: The folder; an older saved call there is replaced.
-            ticket: The result of a handoff, which goes into `ticket.json`.
+            speaker: See `handoffkit.speaker.Speaker`; None for one that nobody hears, and that counts all the same.
+        """
+        await self._session.use(speaker)
+
+    async def push_to_talk(self, on: bool = True) -> None:
+        """Take the caller's turns by hand from now on: each `listen` or `send_audio` is one turn, whatever its pauses.
+
+        Args:
+            on: False gives the turns back to the turn detection that was in force before.
 
         Raises:
-            SaveRefused: Something else is there, or the place cannot be written.
+            CallNotStarted, CallOver, EndpointGone: As for `send`.
         """
-        return self.log.save(path, ticket=None if ticket is None else ticket.to_json())
+        self._check()
+        await self._spoken.push_to_talk(on)
+
+    def panel(self, *, handoff_to: Any = None, prompt: str | None = None, **options: Any) -> "Panel":
+        """Show the call live, with buttons; asked again, it shows the same panel.
+
+        Args:
+            handoff_to: The agent that the button "Hand off" hands the conversation to.
+            prompt: What that agent is told to do.
+            options: As `handoff` takes them.
+        """
+        from .widgets.panel import Panel
+
+        if self._panel is None:
+            self._panel = Panel(self, handoff_to=handoff_to, prompt=prompt, **options)
+        elif handoff_to is not None or prompt is not None or options:
+            self._panel.hand_off_to(handoff_to, prompt, **options)
+        return self._panel
+
+    def again(self) -> "Call":
+        """Return a new call with the same agent and the same settings, not yet started."""
+        return Call(self.agent, speak_first=self.speak_first, **self._options)
 
     def __repr__(self) -> str:
-        state = self._over or ("open" if self._started else "not started")
-        return f"<Call {self.label}, {state}>"
+        return f"<Call {self.label}, {self.state}>"
 
     def _check(self) -> None:
         if self._over or self._leaving:
@@ -351,6 +359,15 @@ class Call:
         with contextlib.suppress(Exception):
             await self.interrupt()
 
+    async def _stop_sounding(self) -> None:
+        """Where somebody hears the agent, what has not sounded by the end of the call was not heard."""
+        playback = self._session.playback
+        if playback.audible and playback.sounding and not self._wire.outstanding:
+            with contextlib.suppress(Exception):  # whatever is wrong with the connection, the call ends
+                seq = self._wire.seq
+                await self._session.interrupt(None)
+                await self._waiting.passed("conversation.item.truncate", seq, _CUT)
+
     def _heard(self, played_ms: int | None) -> int | None:
         """Never more than has arrived, and nothing to cut where nothing was heard."""
         if played_ms is None:
@@ -359,14 +376,16 @@ class Call:
         return min(played_ms, arrived[-1] if arrived else 0) or None
 
 
-def _session(agent: Any, options: dict[str, Any], endpoint: Endpoint, label: str) -> "PydanticSession":
+def _session(
+    agent: Any, options: dict[str, Any], endpoint: Endpoint, label: str, approvals: Approvals
+) -> "PydanticSession":
     from pydantic_ai import Agent
 
     from .sdk.pydantic import Options, PydanticSession
 
     if not isinstance(agent, Agent):
         raise NotAVoiceAgent(agent)
-    return PydanticSession(agent, Options(**options), endpoint, label)
+    return PydanticSession(agent, Options(**options), endpoint, label, approvals)
 
 
 async def _bounded(source: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:

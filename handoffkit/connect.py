@@ -38,6 +38,7 @@ def connect(
     upstream: str | None = None,
     faults: Sequence[Fault] = (),
     speech: bool | None = None,
+    session_seconds: float = 3600.0,
 ) -> None:
     """Start the local endpoint, or configure it anew, and print who answers.
 
@@ -54,12 +55,14 @@ def connect(
         speech: Whether a simulated call hears and speaks, where the `speech` extra is installed. Its models are loaded
             in the background, about 500 MB of memory. Without it replies are silence of their length, and typed turns
             work as ever. The default is True, unless the variable HANDOFFKIT_SPEECH says `off`.
+        session_seconds: How long a simulated session lives before the service ends it: an hour, as OpenAI's does. A
+            few seconds show what a call's end by the service looks like.
 
     Raises:
-        ConnectError: An unknown mode, a model for a live endpoint, no key for OpenAI, or no process.
+        ConnectError: An unknown mode, a model for a live endpoint, no key for OpenAI, no time, or no process.
     """
     global _endpoint
-    message = _message(mode, model, upstream, faults) | {"speech": _speech(speech)}
+    message = _message(mode, model, upstream, faults) | {"speech": _speech(speech), **_lasts(session_seconds)}
     if _endpoint is None or not _endpoint.takes(message):
         sweep(Path(tempfile.gettempdir()))
         fresh = Endpoint() if _endpoint is None else Endpoint.after(_endpoint)
@@ -128,6 +131,12 @@ def _speech(wanted: bool | None) -> bool:
     if said not in ("on", "off"):
         raise ConnectError(f"HANDOFFKIT_SPEECH is 'on' or 'off'; found {said!r}")
     return said == "on"
+
+
+def _lasts(seconds: float) -> dict[str, float]:
+    if not 0 < seconds <= 86_400:
+        raise ConnectError(f"a session lives for more than 0 and at most 86,400 seconds; found {seconds!r}")
+    return {"session_seconds": float(seconds)}
 
 
 def _live(upstream: str | None) -> dict[str, Any]:

@@ -24,6 +24,7 @@ _USUAL_SILENCE_MS = 1200  # of quiet that ends a turn where the settings do not 
 _TAKEN = 10.0  # seconds in which the endpoint has taken in what was sent, unless it goes on taking
 _LOOK = 0.02  # seconds between two looks at the log, which cost less than a question for each piece of sound
 _REMOTE = 3.0  # seconds in which a service elsewhere says that it hears somebody
+_SHORTEST_MS = 100  # of sound that the service takes for a turn; less is refused as an empty buffer
 _LOADING = 90.0  # seconds in which the models are loaded
 
 
@@ -42,6 +43,7 @@ class Spoken:
         self._source = ""
         self._sent = 0
         self._hears = self._ending = self._ended = False
+        self._before: dict[str, Any] | None = None
         self._sender: asyncio.Task[Any] | None = None
         self._silent = asyncio.Event()
 
@@ -97,14 +99,14 @@ class Spoken:
         Raises:
             CallOver: The call was hung up meanwhile; what was spoken by then is kept.
         """
-        before = self._wire.seq
+        before, sent = self._wire.seq, self._sent
         self._session.play(realtime=realtime)
         try:
             async for block in blocks:
                 await self._send(block)
             self._ending = True
             if self.detection is None:
-                return await self._push()
+                return await self._push(self._sent - sent)
             return await self._fall_silent(before, realtime)
         except asyncio.CancelledError:
             if self._ended and (task := asyncio.current_task()) and task.uncancel() == 0:
@@ -144,7 +146,28 @@ class Spoken:
         conversation = self._wire.conversation
         return conversation.sound_bytes if conversation else 0
 
-    async def _push(self) -> bool:
+    async def push_to_talk(self, on: bool) -> None:
+        """Turn the service's turn detection off, or put back the one that was in force."""
+        if on == (self.detection is None):
+            return
+        if on:
+            self._before = self.detection
+        await self._set(None if on else self._before or {"type": "server_vad"})
+
+    async def _set(self, detection: dict[str, Any] | None) -> None:
+        """Change turn detection where both SDKs have no verb for it: a message of ours on the call's own connection."""
+        session = {"type": "realtime", "audio": {"input": {"turn_detection": detection}}}
+        before, event = self._wire.seq, {"type": "session.update", "session": session}
+        await self._endpoint.ask("say", self._folder, label=self._wire.label, event=event)
+        with contextlib.suppress(TimeoutError, EndpointGone):
+            async with asyncio.timeout(_TAKEN):
+                while not self._wire.count("session.updated", before) and not self._wire.closed:
+                    await self._endpoint.ask("grew", self._folder, seq=self._wire.seq, timeout=1.0)
+
+    async def _push(self, sent: int | None = None) -> bool:
+        if sent is not None and sent < _SHORTEST_MS * BYTES_PER_MS:
+            await self._session.clear()
+            return False
         before = self._wire.seq
         await self._session.commit()
         await self._session.respond()

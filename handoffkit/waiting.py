@@ -109,6 +109,13 @@ class Waiting:
                     if self._wire.seq > before:
                         bound.reschedule(min(limit, loop.time() + _LAST_WORDS))
 
+    async def passed(self, event: str, after: int, seconds: float) -> None:
+        """Wait until *event* has passed after the frame *after*, *seconds* at most."""
+        with contextlib.suppress(EndpointGone, TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not self._wire.count(event, after) and not self._wire.closed:
+                    await self._endpoint.ask("grew", self._folder, seq=self._wire.seq, timeout=seconds)
+
     async def closed(self) -> None:
         """Wait until the log has the end of the call, so that it is the same whoever looks first."""
         with contextlib.suppress(EndpointGone, TimeoutError):

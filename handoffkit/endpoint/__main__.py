@@ -32,7 +32,12 @@ async def main() -> None:
     if first is None:
         return
     endpoint = Endpoint(first["token"])
-    control = Control(first["control"], lambda log: endpoint.taps[log], lambda: endpoint.speech_in_use)
+    control = Control(
+        first["control"],
+        lambda log: endpoint.taps[log],
+        lambda: endpoint.speech_in_use,
+        lambda log, conn: endpoint.clients.get((log, conn)),
+    )
     sockets = bind_sockets(first.get("port", 0), "127.0.0.1")
     server = HTTPServer(application(endpoint), max_buffer_size=64 << 20)
     asking = await asyncio.start_server(control.serve, "127.0.0.1", 0, limit=1 << 20)

@@ -7,7 +7,7 @@ page can speak it, and its token is not the one that the SDKs hold.
 import asyncio
 import hmac
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -18,11 +18,28 @@ _LINE = 1 << 20
 _LONGEST = 600.0
 
 
-class Control:
-    """Answers the kernel's questions about the logs of this endpoint, and about what it can hear."""
+Client = Callable[[str], Awaitable[None]]
+"""Takes a frame as if the client of a connection had sent it."""
 
-    def __init__(self, token: str, tap: Callable[[str], Tap], speech: Callable[[], Speech | None]) -> None:
-        self._token, self._tap, self._speech = token, tap, speech
+
+class Control:
+    """Answers the kernel's questions about the logs of this endpoint, and about what it can hear.
+
+    Args:
+        token: What a question has to bring.
+        tap: Returns a log's tap by the name of its folder.
+        speech: Returns what hears, None where nothing does.
+        client: Returns who takes frames for the connection of that name in that log; None where it is closed.
+    """
+
+    def __init__(
+        self,
+        token: str,
+        tap: Callable[[str], Tap],
+        speech: Callable[[], Speech | None],
+        client: Callable[[str, str], Client | None],
+    ) -> None:
+        self._token, self._tap, self._speech, self._client = token, tap, speech, client
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one question and close."""
@@ -48,6 +65,8 @@ class Control:
                 return await self._grew(tap, **question)
             case "mark":
                 return self._mark(tap, **question)
+            case "say":
+                return await self._say(tap, **question)
             case "speech":
                 return await self._hearing(**question)
         raise KeyError(op)
@@ -93,3 +112,11 @@ class Control:
         conn = (tap.conns.get(label or "") or ["kernel"])[-1]
         tap.write(conn, "mark", "client", kind, data, label)
         return {"seq": tap.seq}
+
+    async def _say(self, tap: Tap, label: str, event: dict[str, Any]) -> dict[str, Any]:
+        """Send *event* on the newest connection of *label*, beside what its own client sends."""
+        conn = next(reversed(tap.conns.get(label, [])), "")
+        client = self._client(tap.folder.name, conn)
+        if client is not None:
+            await client(json.dumps(event))
+        return {"seq": tap.seq, "sent": client is not None}

@@ -65,6 +65,12 @@ class Line:
             except (WebSocketClosedError, StreamClosedError):
                 raise Cut from None
 
+    async def end(self, code: int, reason: str) -> None:
+        """Close the connection as the service does when it is done with it."""
+        async with self._turn:
+            self.connection.closed(code, reason, "server")
+            self._socket.close(code, reason)
+
     async def _struck(self, message: dict[str, Any] | str | bytes) -> tuple[str | bytes, Event | None] | None:
         """Let a fault strike; return what is left to be sent, None where nothing is."""
         frame: str | bytes | None = _text(message) if isinstance(message, dict) else message

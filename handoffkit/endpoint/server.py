@@ -7,7 +7,7 @@ who answers.
 import asyncio
 import json
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
@@ -42,6 +42,8 @@ class Endpoint:
         self.settings: Settings
         self.tap: Tap
         self.speech: Speech | None = None
+        self.clients: dict[tuple[str, str], Callable[[str], Awaitable[None]]] = {}
+        """By log and connection: what takes the frames of an open realtime connection's client."""
 
     def configure(self, settings: Settings) -> None:
         """Begin anew with *settings*: a new log, new faults, an empty store. Open connections keep the old ones."""
@@ -152,13 +154,20 @@ class Realtime(_Face, WebSocketHandler):
         assert self.line is not None
         if settings.mode == "live":
             return await RealtimeRelay.connect(settings, self.request, self.line, self.close)
-        return Simulation(model, Ids(connection.name), settings.model, self.line, self.endpoint.speech_in_use)
+        speech, lasts = self.endpoint.speech_in_use, settings.session_seconds
+        return Simulation(model, Ids(connection.name), settings.model, self.line, speech, lasts)
 
     async def open(self, *args: str, **kwargs: str) -> None:
         """Greet the client."""
         self.set_nodelay(True)  # else a small frame waits up to 40 ms for the acknowledgement of the one before
-        if self.who:
+        if self.who and self.line:
+            self.endpoint.clients[self._name] = self.on_message
             await self.who.open()
+
+    @property
+    def _name(self) -> tuple[str, str]:
+        assert self.line is not None
+        return self.line.connection.tap.folder.name, self.line.connection.name
 
     async def on_message(self, message: str | bytes) -> None:
         """Write down the client's frame, then pass it to who answers."""
@@ -176,6 +185,7 @@ class Realtime(_Face, WebSocketHandler):
         if self.who:
             self.who.close()
         if self.line:
+            self.endpoint.clients.pop(self._name, None)
             by = "drop" if self.close_code is None else "client"
             self.line.connection.closed(self.close_code, self.close_reason or "", by)
 

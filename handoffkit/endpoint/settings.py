@@ -30,6 +30,8 @@ class Settings:
     """The kernel's process id, for `recover()`."""
     speech: bool = True
     """Whether a simulated session hears and speaks, where that is installed."""
+    session_seconds: float = 3600.0
+    """How long a simulated session lives."""
 
     @classmethod
     def read(cls, message: dict[str, Any]) -> "Settings":
@@ -43,6 +45,7 @@ class Settings:
             faults=tuple(Fault(**rule) for rule in message.get("faults", [])),
             pid=message.get("pid", 0),
             speech=message.get("speech", True),
+            session_seconds=message.get("session_seconds", 3600.0),
         )
 
     def model(self, name: str) -> Model:

@@ -16,7 +16,7 @@ from .models.prompt import Model, Prompt, Reply
 from .protocol.api_error import ApiError
 from .protocol.ids import Ids
 from .protocol.realtime.audio import silence
-from .protocol.realtime.session import Pending, RealtimeSession
+from .protocol.realtime.session import LASTS, Pending, RealtimeSession
 from .speaking import Pace, Utterance
 
 if TYPE_CHECKING:
@@ -52,13 +52,21 @@ class Simulation:
         answerer: Returns who answers for a model's name.
         line: To the client.
         speech: What hears and speaks; None for a session that does neither.
+        lasts: Seconds that the session lives.
     """
 
     def __init__(
-        self, model: str, ids: Ids, answerer: Callable[[str], Model], line: Line, speech: "Speech | None"
+        self,
+        model: str,
+        ids: Ids,
+        answerer: Callable[[str], Model],
+        line: Line,
+        speech: "Speech | None",
+        lasts: float = LASTS,
     ) -> None:
-        self._model, self._line, self._speech = answerer, line, speech
-        self._session = RealtimeSession(model, ids, voice=self._speak, ears=speech)
+        self._model, self._line, self._speech, self._lasts = answerer, line, speech, lasts
+        self._session = RealtimeSession(model, ids, voice=self._speak, ears=speech, lasts=lasts)
+        self._clock: asyncio.Task[None] | None = None
         self._answering: asyncio.Task[None] | None = None
         self._listener = Listener(self._session, speech, line.send, self._answer_what_is_due) if speech else None
         self._utterance: Utterance | None = None
@@ -66,7 +74,17 @@ class Simulation:
 
     async def open(self) -> None:
         """Greet the client as the service does."""
+        self._clock = asyncio.create_task(self._expire())
         await self._line.send(*self._session.open())
+
+    async def _expire(self) -> None:
+        """End the session when it has lived its time, whatever it is at."""
+        await asyncio.sleep(self._lasts)
+        said, reason = self._session.expire()
+        with contextlib.suppress(Cut):
+            await self._line.send(said)
+        self._stop()
+        await self._line.end(1001, reason)
 
     async def receive(self, message: str | bytes) -> None:
         """Take one frame of the client's."""
@@ -81,6 +99,11 @@ class Simulation:
 
     def close(self) -> None:
         """Stop answering and listening; the client has gone."""
+        if self._clock:
+            self._clock.cancel()
+        self._stop()
+
+    def _stop(self) -> None:
         if self._answering:
             self._answering.cancel()
         if self._listener:

@@ -83,3 +83,14 @@ class ToolRaised(CallError):
             "in `call.transcript`, and the call goes on. Let the tool return a value, or raise "
             "`pydantic_ai.ModelRetry('...')` with words for the agent."
         )
+
+
+class NoSuchApproval(CallError):
+    """A tool call was decided that does not wait for it."""
+
+    def __init__(self, id: str, waiting: list[str]) -> None:
+        found = f"{', '.join(waiting)} wait" if waiting else "none waits"
+        super().__init__(
+            f"No tool call {id!r} waits for approval; {found}. It may have been decided already, or have waited too "
+            "long: `call.approvals.pending` lists those that wait."
+        )

@@ -7,19 +7,27 @@ that raises ends a session whose events nobody takes.
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic_ai import Agent
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, RunContext, ToolDenied
+from pydantic_ai.capabilities import HandleDeferredToolCalls
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.realtime import RealtimeError, RealtimeModel, RealtimeModelSettings, RealtimeSession
+from pydantic_ai.realtime import (
+    RealtimeError,
+    RealtimeInputSpeechStartEvent,
+    RealtimeModel,
+    RealtimeModelSettings,
+    RealtimeSession,
+)
 from pydantic_ai.realtime.openai import OpenAIRealtimeModel
 
-from ..audio import duration_ms
+from ..approvals import Approval, Approvals
 from ..connect import Endpoint
 from ..errors import WrongEndpoint, WrongModel
+from ..speaker import Playback, Speaker
 
 _SETTLE = 5.0  # seconds in which the SDK files a reply that has ended on the wire
 
@@ -42,7 +50,9 @@ class Options:
 class PydanticSession:
     """One realtime session of a `pydantic_ai.Agent`, owned by a task."""
 
-    def __init__(self, agent: Agent[Any, Any], options: Options, endpoint: Endpoint, label: str) -> None:
+    def __init__(
+        self, agent: Agent[Any, Any], options: Options, endpoint: Endpoint, label: str, approvals: Approvals
+    ) -> None:
         self._realtime = agent.realtime(
             realtime_model(options.model, endpoint, label),
             deps=options.deps,
@@ -50,6 +60,7 @@ class PydanticSession:
             instructions=options.instructions,
             toolsets=options.toolsets,
             message_history=options.message_history,
+            capabilities=[HandleDeferredToolCalls(_decided_by(approvals))],
         )
         self._options = options.session
         self._session: RealtimeSession | None = None
@@ -57,7 +68,10 @@ class PydanticSession:
         self._leave = asyncio.Event()
         self._raised: list[Exception] = []
         self._player: asyncio.Task[None] | None = None
-        self._realtime_playback = False
+        self.playback = Playback()
+        """What is heard of the agent, and how much of it."""
+        self.interrupts: Callable[[], bool] = lambda: True
+        """Whether a caller who begins to speak stops the agent, as the settings of turn detection have it."""
 
     async def open(self) -> None:
         """Open the session; whatever keeps it from opening is raised here."""
@@ -90,20 +104,21 @@ class PydanticSession:
         await self._live.clear_audio()
 
     def play(self, *, realtime: bool) -> None:
-        """Have what the agent says played from now on: as long as it sounds, or at once.
-
-        Nothing is heard of it here; it is what tells the SDK how much a caller who speaks over it has heard.
-        """
-        self._realtime_playback = realtime
+        """Have what the agent says played from now on: as long as it sounds, or at once where nobody hears it."""
+        self.playback.clock.realtime = realtime
         if self._player is None:
             self._player = asyncio.create_task(self._play(self._live), name="handoffkit playback")
+
+    async def use(self, speaker: Speaker | None) -> None:
+        """Play the agent's sound by *speaker* from now on; None for the clock that nobody hears."""
+        await self.playback.use(speaker)
+        if self._session is not None and self._player is None:
+            self.play(realtime=True)
 
     async def played(self, seconds: float) -> None:
         """Wait until all that the agent has said so far has been played, *seconds* at most."""
         if self._player and not self._live.closed:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._live.wait_for_playback()
+            await self.playback.drained(seconds)
 
     async def settle(self, seconds: float = _SETTLE) -> None:
         """Wait until the SDK has filed the reply that it waits for, *seconds* at most."""
@@ -119,8 +134,15 @@ class PydanticSession:
         return raised[0] if raised else None
 
     async def interrupt(self, played_ms: int | None) -> None:
-        """Cancel the reply that is under way; with *played_ms*, cut it to what was heard."""
-        await self._live.interrupt(played_ms=played_ms)
+        """Cancel the reply that is under way; with *played_ms*, cut it to what was heard.
+
+        Where the agent's sound is played, playback stops at once, and how much was heard is known.
+        """
+        position = await self.playback.flush() if self._player else None
+        if played_ms is None and position is not None:
+            await self._live.interrupt(played_bytes=position)
+        else:
+            await self._live.interrupt(played_ms=played_ms)
 
     async def close(self) -> BaseException | None:
         """Leave the session; return what had gone wrong with it, if anything."""
@@ -141,7 +163,7 @@ class PydanticSession:
 
     async def _own(self, ready: "asyncio.Future[None]") -> None:
         try:
-            async with self._realtime.session(handle_barge_in=True, **self._options) as session:
+            async with self._realtime.session(**self._options) as session:
                 self._session = session
                 listener = asyncio.create_task(self._listen(session), name="handoffkit events")
                 if not ready.done():
@@ -154,22 +176,19 @@ class PydanticSession:
             ready.set_exception(error)
 
     async def _play(self, session: RealtimeSession) -> None:
-        """Take the agent's sound piece by piece; the SDK counts a piece as heard when the next one is asked for."""
-        loop = asyncio.get_running_loop()
-        ends = 0.0
+        """Pass the agent's sound on as it comes; the speaker counts what is heard."""
         with contextlib.suppress(RealtimeError):
             async for piece in session.stream_audio():
-                if self._realtime_playback:
-                    ends = max(ends, loop.time()) + duration_ms(len(piece)) / 1000
-                    await asyncio.sleep(ends - loop.time())
+                self.playback.write(piece)
 
     async def _listen(self, session: RealtimeSession) -> None:
         """Take the session's events, which the log has as well, and keep what tools raise; then the session goes on."""
         last: Exception | None = None
         while not session.closed:
             try:
-                async for _ in session:
-                    pass
+                async for event in session:
+                    if isinstance(event, RealtimeInputSpeechStartEvent):
+                        await self._spoken_over(session)
                 return
             except RealtimeError:
                 return  # the connection is gone, and the wire says how
@@ -178,6 +197,28 @@ class PydanticSession:
                     return  # the same again: the session is at its end
                 last = error
                 self._raised.append(error)
+
+    async def _spoken_over(self, session: RealtimeSession) -> None:
+        """Stop the agent's sound where the caller begins to speak, and say how much of it was heard."""
+        if self._player and self.interrupts():
+            await session.interrupt(played_bytes=await self.playback.flush())
+
+
+def _decided_by(approvals: Approvals) -> Any:
+    """Return what asks *approvals* about tool calls that need a yes; where nobody is there, the SDK refuses them."""
+
+    async def decide(context: RunContext[Any], requests: DeferredToolRequests) -> DeferredToolResults | None:
+        if not approvals.watched:
+            return None
+        asked = [Approval(call.tool_call_id, call.tool_name, call.args_as_json_str()) for call in requests.approvals]
+        answers = await asyncio.gather(*(approvals.ask(one) for one in asked))
+        decided = {
+            one.id: answer if answer is True else ToolDenied(str(answer))
+            for one, answer in zip(asked, answers, strict=True)
+        }
+        return requests.build_results(approvals=decided)
+
+    return decide
 
 
 def realtime_model(model: RealtimeModel | str, endpoint: Endpoint, label: str) -> RealtimeModel:

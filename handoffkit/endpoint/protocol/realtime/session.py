@@ -23,7 +23,8 @@ from .items import ITEM, Conversation, Entry, history, kept, sound_ms
 from .reply import Event, ReplyStream, Response
 from .usage import Tally, given, made
 
-_LASTS = 3600  # seconds that a session lives at the service
+LASTS = 3600.0
+"""Seconds that a session lives at the service."""
 _LARGEST = 15 << 20  # bytes of base64 in one append
 
 _ITEM_ID: dict[str, Check] = {"item_id": text}
@@ -68,6 +69,7 @@ class RealtimeSession:
         now: Returns the time in seconds since 1970.
         voice: Speaks a reply; by default as silence of about the right length.
         ears: Who detects turns in the caller's sound and recognises its words; by default nobody.
+        lasts: Seconds that the session lives.
     """
 
     def __init__(
@@ -78,9 +80,10 @@ class RealtimeSession:
         now: Callable[[], float] = time.time,
         voice: Voice = silence,
         ears: Ears | None = None,
+        lasts: float = LASTS,
     ) -> None:
-        self._ids, self._voice = ids, voice
-        self._config = defaults(model, ids.new("sess"), int(now()) + _LASTS)
+        self._ids, self._voice, self._lasts = ids, voice, lasts
+        self._config = defaults(model, ids.new("sess"), int(now() + lasts))
         self._conversation, self._conversation_id = Conversation(), ids.new("conv")
         self._hearing = Hearing(self._conversation, self._event, self._new_id, ears)
         self._hearing.configure(self._config["audio"]["input"])
@@ -93,6 +96,14 @@ class RealtimeSession:
     def open(self) -> list[Event]:
         """Return what the service says when a client has connected."""
         return [self._event("session.created", session=self._session())]
+
+    def expire(self) -> tuple[Event, str]:
+        """Return what the service says when the session has lived its time, and the reason of the close after it.
+
+        Both as people have met them with `session_expired` and the close code 1001; the minutes are this session's.
+        """
+        message = f"Your session hit the maximum duration of {self._lasts / 60:g} minutes."
+        return self._refusal(ApiError(message, code="session_expired"), None), message
 
     def receive(self, frame: str | bytes) -> list[Event]:
         """Take one frame of the client's and return the events that it causes at once.
