@@ -1,0 +1,223 @@
+"""What stands behind one panel, on the kernel's loop: the subject, its feed, who is watching, what is wrong.
+
+`hands.py` does what pages ask for; here is what happens by itself, and what the page is told of it.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from ..connect import current
+from . import expiry, presence, troubles
+from .ear import Ear
+from .echo import hears_itself
+from .feed import Feed
+from .mouth import Mouth
+from .outbox import Outbox, Send
+from .presence import Presence
+from .strip import Strip
+from .subject import Subject
+from .troubles import Trouble
+
+_WATCH = 1.0  # seconds between two looks at who is there, and at how late the loop is
+
+
+class Desk:
+    """The state of one panel, besides its traits.
+
+    Args:
+        subject: What the panel is about.
+        send: Sends a custom message to the page.
+        state: Sets traits of the panel.
+        gone: Seconds without a page after which a call that a page drives is hung up.
+        bye: The same after a page has said good-bye.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        send: Send,
+        state: Callable[[dict[str, Any]], None],
+        gone: float = presence.GONE,
+        bye: float = presence.BYE,
+    ) -> None:
+        self.outbox = Outbox(send, state, _clock)
+        self.presence = Presence(_clock, gone, bye)
+        self.strip = Strip()
+        self.driven = False
+        """Whether a page has ever driven the call."""
+        self.muted = False
+        self.handing_off = False
+        self._shown: dict[str, Any] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._watching: asyncio.Task[None] | None = None
+        self._judged = 0
+        self.sits(subject)
+
+    def sits(self, subject: Subject) -> None:
+        """Be about *subject* from now on."""
+        self.subject = subject
+        self.feed = Feed(subject, self.outbox, self.look)
+        self.ear = Ear(self)
+        self.mouth = Mouth(self)
+        self.driven, self._judged = False, 0
+        self.strip.clear()
+
+    async def changes(self, subject: Subject) -> None:
+        """Be about another subject, and show it to all pages."""
+        await self.ear.close()
+        await self.feed.stop()
+        self.sits(subject)
+        self.begin()
+        self.feed.snapshot("")
+
+    # Life.
+
+    def begin(self) -> None:
+        """Follow the log and watch over the call, as long as somebody is there."""
+        self.feed.start()
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch(), name="handoffkit panel watch")
+
+    def task(self, work: Coroutine[Any, Any, None], name: str) -> "asyncio.Task[None]":
+        """Run *work* as a task that is kept until it is done."""
+        task = asyncio.create_task(work, name=f"handoffkit panel {name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def end(self) -> None:
+        """Stop everything that the panel itself does; the call goes on."""
+        tasks = {*self._tasks, *filter(None, (self._watching,))} - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.ear.close()
+        await self.feed.stop()
+
+    async def _watch(self) -> None:
+        """See who is there and how late the loop is, until the last page is gone."""
+        while True:
+            began = _clock()
+            await asyncio.sleep(_WATCH)
+            if late := presence.lag(_clock() - began, _WATCH):
+                self.presence.lagged(late)
+                await self._blocked(late)
+            if self.presence.nobody() and not self._cell_is_at_work:
+                await self._nobody()
+                return
+
+    @property
+    def _cell_is_at_work(self) -> bool:
+        return self.subject.busy and not (self._tasks or self.ear.listening)
+
+    async def _blocked(self, seconds: float) -> None:
+        if self.subject.phase != "on" or self.subject.call is None:
+            return
+        lost = self.ear.lost_ms()
+        self.strip.again(troubles.blocked(seconds, lost))
+        self.feed.nudge()
+        await self.subject.mark("kernel_blocked", seconds=round(seconds, 1), dropped_ms=lost)
+
+    async def _nobody(self) -> None:
+        """The last page is gone for good: hang up what a page has driven, and follow the log no longer."""
+        seconds = self.presence.away()
+        call = self.subject.call
+        await self.ear.close()
+        if call is not None and self.driven and self.subject.phase in ("starting", "on"):
+            await self.subject.mark("page_gone", seconds=round(seconds))
+            self.strip.put(troubles.gone(seconds))
+            with contextlib.suppress(Exception):
+                await call.hang_up()
+        await self.look()
+        await self.feed.stop()
+
+    # Troubles.
+
+    async def trouble(self, trouble: Trouble, **data: Any) -> None:
+        """Say what is wrong, on the page and in the log."""
+        self.strip.again(trouble)
+        self.feed.nudge()
+        await self.subject.mark("panel_trouble", trouble=trouble.kind, words=trouble.fact, **data)
+
+    async def failed(self, error: BaseException, what: str) -> None:
+        """Say that *what* could not be done, in the error's own words."""
+        over = self.subject.phase == "ended"
+        await self.trouble(troubles.of_error(error, tone="bad" if over else "warn"), asked=what)
+
+    # What the page is told besides the log.
+
+    async def look(self) -> None:
+        """See what has changed besides the log, and have it shown."""
+        self._judge()
+        await self.mouth.look()
+        self.show()
+
+    def show(self) -> None:
+        """Have the traits shown that have changed."""
+        values: dict[str, Any] = {
+            "phase": self.phase,
+            "error": self.strip.shown,
+            "controls": self.controls(),
+            "approvals": self.subject.approvals,
+        }
+        clock = self.clock()
+        if clock != self._shown.get("clock") or values["phase"] != self._shown.get("phase"):
+            self._shown["clock"] = clock
+            self.outbox.traits(clock=clock | {"now": round(self.subject.now(), 3)})
+        for name, value in values.items():
+            if self._shown.get(name) != value:
+                self._shown[name] = value
+                self.outbox.traits(**{name: value})
+
+    @property
+    def phase(self) -> str:
+        """How the call stands."""
+        return self.subject.phase
+
+    def controls(self) -> dict[str, Any]:
+        """Return how the panel's switches stand."""
+        return {
+            "muted": self.muted,
+            "handing_off": self.handing_off,
+            **self.ear.controls(),
+            "speaker": self.mouth.kind,
+            "owner": self.presence.owner,
+        }
+
+    def clock(self) -> dict[str, Any]:
+        """Return when the call began, ended and expires, on the log's clock."""
+        return {**self.feed.story.times(), "expires": self.subject.expires}
+
+    def _judge(self) -> None:
+        """See whether time runs out, the call has ended early, or the agent hears itself."""
+        subject, times = self.subject, self.feed.story.times()
+        if subject.call is None:
+            return
+        if subject.phase == "on":
+            if warned := expiry.warning(subject.now(), times["began"], subject.expires):
+                self._say(warned)
+            if self._judged != self.feed.story.seq:
+                self._judged = self.feed.story.seq
+                if hears_itself(subject.call.turns):
+                    self._say(troubles.TROUBLES["echo"])
+        elif subject.phase == "ended" and subject.early:
+            self.strip.clear(["expiry"] if not self.strip.has("early") else [])
+            ended = expiry.verdict(times["ended"], subject.expires) or troubles.ended_early(subject.early)
+            self._say(ended)
+
+    def _say(self, trouble: Trouble) -> None:
+        """Say it, and mark it in the log the first time."""
+        if not self.strip.has(trouble.kind):
+            self.task(self.subject.mark("panel_trouble", trouble=trouble.kind, words=trouble.fact), "mark")
+        self.strip.put(trouble)
+
+
+def subject_of(call: Any) -> Subject:
+    """Return what a panel for *call* is about; the whole log where there is none."""
+    return Subject(current() if call is None else call._endpoint, call)
+
+
+def _clock() -> float:
+    return asyncio.get_running_loop().time()

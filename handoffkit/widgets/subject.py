@@ -1,0 +1,115 @@
+"""What a panel is about: one call, or whatever passes on the wire; and how it stands.
+
+Everything that a panel reads of a `Call` besides its verbs is read here.
+"""
+
+import contextlib
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import EndpointGone
+from ..log import EventLog
+from ..process import Endpoint
+
+if TYPE_CHECKING:
+    from ..call import Call
+
+Phase = Literal["ready", "starting", "on", "ending", "ended"]
+
+_MARKED = 5.0  # seconds in which the endpoint takes a mark
+
+
+class Subject:
+    """A call, or a whole log, as a panel sees it.
+
+    Args:
+        endpoint: Who writes the log.
+        call: The call; None for the whole log.
+    """
+
+    def __init__(self, endpoint: Endpoint, call: "Call | None") -> None:
+        self.endpoint, self.call = endpoint, call
+        self.folder: Path = endpoint.folder if call is None else call._folder
+        self.log: EventLog = endpoint.log(self.folder)
+        self.label = "" if call is None else call.label
+        self._starting = self._ending = False
+
+    @property
+    def phase(self) -> Phase:
+        """How the call stands; a log is on for as long as its endpoint writes it."""
+        call = self.call
+        if call is None:
+            return "on" if self.endpoint.alive and self.endpoint.folder == self.folder else "ended"
+        if call._leaving and not call._over:
+            return "ending"
+        if call._over or (call._started and (call._wire.closed or not self.endpoint.alive)):
+            return "ended"
+        if call._started:
+            return "on"
+        return "starting" if call._opening.locked() else "ready"
+
+    @property
+    def early(self) -> str:
+        """How the call ended, if nobody had hung up; else empty."""
+        call = self.call
+        if call is None or not call._started or call._leaving or call._over == "hung up":
+            return ""
+        if not self.endpoint.alive:
+            return "the endpoint process is gone"
+        closed = call._wire.closed or ""
+        return "" if closed == "the client hung up" else closed
+
+    @property
+    def agent(self) -> str:
+        """What the agent that a call begins with is called."""
+        name = getattr(self.call and self.call.agent, "name", None)
+        return str(name) if name and name != "agent" else "Agent"  # the SDK names one by the variable that holds it
+
+    @property
+    def mine(self) -> list[str]:
+        """The realtime connections that it is about, in order."""
+        found = self.log.derived.conversations.values()
+        return [one.conn for one in found if not self.label or one.label == self.label]
+
+    def now(self) -> float:
+        """Return the seconds since the log began."""
+        started = self.log.header.get("started")
+        return max(0.0, time.time() - started) if isinstance(started, int | float) else 0.0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a verb of a cell's, or of the panel's, waits for a reply."""
+        return self.call is not None and bool(self.call._busy or self.call._spoken._source)
+
+    @property
+    def outstanding(self) -> bool:
+        """Whether the agent is answering."""
+        return self.call is not None and self.call._wire.outstanding is not None
+
+    @property
+    def expires(self) -> float | None:
+        """When the service ends the session, on the log's clock; None if it does not say."""
+        return None if self.call is None or not self.call._started else self.call.expires_at
+
+    @property
+    def approvals(self) -> list[dict[str, Any]]:
+        """The tool calls that wait for a yes, as the page has them."""
+        pending = [] if self.call is None else self.call.approvals.pending
+        return [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in pending]
+
+    async def mark(self, kind: str, **data: Any) -> None:
+        """Post a mark into the log; without an endpoint there is none."""
+        question: dict[str, Any] = {"kind": kind, "data": data}
+        if self.label:
+            question["label"] = self.label
+        with contextlib.suppress(EndpointGone):
+            await self.endpoint.ask("mark", self.folder, bound=_MARKED, **question)
+
+    async def grown(self, seq: int, seconds: float) -> None:
+        """Wait until the log has frames after *seq*, *seconds* at most.
+
+        Raises:
+            EndpointGone: Nobody writes it any more.
+        """
+        await self.endpoint.ask("grew", self.folder, bound=seconds + _MARKED, seq=seq, timeout=seconds)
