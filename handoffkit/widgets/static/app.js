@@ -1,0 +1,151 @@
+// What one model shares among its views (store, link, sound), and one view put together from its parts.
+
+import {createDock} from "./dock.js";
+import {createScope, h} from "./dom.js";
+import {createEvents} from "./events.js";
+import {createHeader} from "./header.js";
+import {createLink} from "./link.js";
+import {createListening} from "./listening.js";
+import {createPlayback} from "./playback.js";
+import {createSetup} from "./setup.js";
+import {PageSound} from "./sound.js";
+import {createStore, createView} from "./store.js";
+import {createStrip} from "./strip.js";
+import {createTabs} from "./tabs.js";
+import {createTicket} from "./ticket.js";
+import {createTimeline} from "./timeline.js";
+import {createTranscript} from "./transcript.js";
+
+const TICK_MS = 250;
+
+/**
+ * Make what all views of one model share. Called once a model, from the factory's closure.
+ * @param {{model: object, sources: Object<string, string>}} parts sources: the text of every file, for the worklet
+ */
+export function createShared({model, sources}) {
+  const scope = createScope();
+  const store = createStore();
+  let sound = null;
+  const link = createLink({model, store, scope, onMessage: (message, buffers) => sound?.message?.(message, buffers)});
+  sound = new PageSound({send: link.send, worklet: sources["pcm-worklet.js"]});
+  const listening = createListening({store, sound, send: link.send, scope});
+  link.beat(listening.isOpen);
+  const dispose = () => {
+    listening.dispose();
+    sound.dispose?.();
+    link.dispose();
+    scope.dispose();
+    store.dispose();
+  };
+  return {store, sound, listening, send: link.send, page: link.page, dispose};
+}
+
+/**
+ * Put one view into an element.
+ * @param {{shared: object, el: HTMLElement}} parts
+ * @returns {function()} what takes the view away again
+ */
+export function mountPanel({shared, el}) {
+  const scope = createScope();
+  const {store} = shared;
+  let changed = new Set(["all"]);
+  let due = false;
+  const tell = (name) => {
+    changed.add(name);
+    if (due) return;
+    due = true;
+    scope.frame(() => draw());
+  };
+  const view = createView(tell);
+  const panel = h("section", {class: "hk-panel", tabindex: -1, "data-lm-suppress-shortcuts": "true"});
+  const parts = compose({...shared, view, panel, scope});
+  el.classList.add("hk");
+  el.append(panel);
+
+  function draw() {
+    due = false;
+    const names = changed;
+    changed = new Set();
+    parts.update({...store.state, view: view.state}, names);
+  }
+
+  const unsubscribe = store.subscribe((_, names) => {
+    names.forEach((name) => changed.add(name));
+    draw();
+  });
+  const sizes = scope.observe(new ResizeObserver(([entry]) => {
+    const width = Math.round(entry.contentRect.width);
+    view.set({width, narrow: width < 520});
+  }));
+  sizes.observe(panel);
+  scope.every(TICK_MS, () => store.state.phase === "on" && !document.hidden && tell("tick"));
+  draw();
+  return () => {
+    unsubscribe();
+    parts.dispose();
+    scope.dispose();
+    panel.remove();
+  };
+}
+
+function compose(base) {
+  const {store, send, view, panel, scope, listening} = base;
+  const playback = createPlayback({...base, scope: scope.child()});
+  const make = (create, more = {}) => create({...base, playback, scope: scope.child(), ...more});
+  const onHandoff = () => {
+    store.guess({handing_off: true});
+    send({t: "handoff"});
+  };
+  const act = (name) => {
+    if (name === "microphone") view.set({picking: true});
+    else if (name === "resume") listening.resume();
+    else if (name === "push") send({t: "hands_free", on: false});
+    else if (name === "details") copy(JSON.stringify({error: store.state.error, phase: store.state.phase}, null, 2));
+  };
+  const header = make(createHeader, {onHandoff});
+  const strip = make(createStrip, {act});
+  const setup = make(createSetup);
+  const timeline = make(createTimeline);
+  const ticket = make(createTicket);
+  const transcript = make(createTranscript);
+  const events = make(createEvents);
+  const tabs = make(createTabs, {transcript, events, copy});
+  const dock = make(createDock, {
+    onHandoff,
+    onStart: () => (listening.start(), send({t: "start"})),
+    onTalk: (down) => (listening.talk(down), store.guess({talking: down}), send({t: "talk", down})),
+  });
+  const body = h("div", {class: "hk-body"}, ticket.el, tabs.el);
+  panel.append(header.el, strip.el, setup.el, timeline.el, body, dock.el);
+  const all = [header, strip, setup, timeline, ticket, tabs, dock];
+
+  return {
+    update(state, changed) {
+      const bare = ["ready", "starting"].includes(state.phase) && !state.rows.length && !state.facts.watching;
+      const done = Boolean(state.ticket && (state.ticket.fields || state.ticket.error || state.ticket.attempts));
+      timeline.el.hidden = body.hidden = bare;
+      ticket.el.hidden = !done;
+      body.classList.toggle("hk-body--split", done);
+      panel.setAttribute("aria-label", `Call panel: ${state.facts.title || state.facts.agent || "call"}`);
+      for (const part of all) part.update(state, changed);
+      if (changed.has("view.picking") && view.state.picking) setup.focus();
+    },
+    dispose() {
+      for (const part of [...all, transcript, events, playback]) part.dispose();
+    },
+  };
+}
+
+/** Put a text on the clipboard; where the page may not, an old way that works on a click. */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const box = h("textarea", {class: "hk-sr", readonly: true});
+    box.value = text;
+    document.body.append(box);
+    box.select();
+    document.execCommand("copy");
+    box.remove();
+  }
+}

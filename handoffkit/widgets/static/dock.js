@@ -1,0 +1,136 @@
+// The dock: its first control is always the main act (Start call, Talk, then Hand off or Play), in the same place.
+
+import {button, fill, h, icon, setAttr, setText} from "./dom.js";
+import {db} from "./format.js";
+import {createMeter} from "./meter.js";
+import {createPlayDock} from "./playdock.js";
+import {createTalk} from "./talk.js";
+import {createTyped} from "./typed.js";
+
+const GUARD_MS = 500;
+
+/** What the main control says while no call has ended: {what, label, icon, off, why}. Pure. */
+export function mainOf({phase, controls, mic, facts, kernel}) {
+  if (phase === "ready") return {what: "start", label: "Start call", icon: "call", off: kernel === "silent", why: kernel === "silent" ? "The kernel does not answer" : ""};
+  if (phase === "starting") return {what: "wait", label: "Starting", icon: "call", off: true, why: "The call is being set up"};
+  if (phase === "ending") return {what: "wait", label: "Hanging up", icon: "hang", off: true, why: "The last words are being waited for"};
+  if (facts.hears?.ok === false) return {what: "none", label: "Talk", icon: "micoff", off: true, why: facts.hears.words};
+  if (mic.id === "none") return {what: "pick", label: "Talk", icon: "mic", off: false, why: "No microphone is chosen: press to choose one"};
+  if (controls.muted) return {what: "talk", label: "Muted", icon: "micoff", off: true, why: "Nothing is sent while the microphone is muted"};
+  if (controls.hands_free) return {what: "talk", label: "Listening", icon: "mic", off: true, why: "Hands-free is on: just speak"};
+  return {what: "talk", label: controls.talking ? "Talking" : "Talk", icon: "mic", off: false, why: ""};
+}
+
+/** The words beside the meter. Pure. */
+export function levelWords({mic, trouble}) {
+  if (mic.id === "none") return "typing only";
+  if (!mic.live) return mic.words || "microphone off";
+  if (trouble?.id === "zeros" || mic.db === null) return mic.words || "no signal";
+  return db(mic.db);
+}
+
+/** Whether the agent is being heard or is still speaking now. Pure. */
+export function speaks({rows, phase, mic}) {
+  if (phase !== "on") return false;
+  const last = rows.findLast((row) => row.kind === "turn" && row.who !== "c");
+  return Boolean(mic.playing) || Boolean(last?.pending);
+}
+
+/** Build the dock; `onStart`, `onHandoff`, `onTalk(down)` do what the buttons say. */
+export function createDock(parts) {
+  const {store, send, view, panel, scope, listening, onStart, onTalk} = parts;
+  let since = -Infinity;
+  const guard = () => performance.now() - since > GUARD_MS;
+  const main = h("button", {type: "button", class: "hk-btn hk-talk"});
+  const stop = button({label: "Stop", icon: "stop", hideText: true, title: "Stop the agent's reply", onClick: () => (send({t: "interrupt"}), listening.quiet())});
+  const free = h("button", {type: "button", class: "hk-switch", role: "switch", on: {click: () => setFree()}}, h("i"), "Hands-free");
+  const meter = createMeter();
+  const level = h("span", {class: "hk-level"});
+  const pick = button({label: "Change microphone", icon: "down", kind: "bare", small: true, hideText: true, onClick: () => view.set({picking: !view.state.picking})});
+  pick.classList.add("hk-pick-mic");
+  const line = h("div", {class: "hk-meterline"}, meter.el, level, pick);
+  const hint = h("p", {class: "hk-dock-hint"});
+  const typed = createTyped(parts);
+  const live = h("div", {class: "hk-dock"}, main, free, line, stop, typed.el, hint);
+  const play = createPlayDock({...parts, guard});
+  const el = h("div", {class: "hk-docks"}, live, play.el);
+  let drawn = "";
+  let what = "";
+
+  const talk = createTalk({panel, talk: main, scope, press: onTalk, allowed: () => what === "talk" && guard() && main.getAttribute("aria-disabled") !== "true"});
+
+  main.addEventListener("click", () => {
+    if (!guard() || main.getAttribute("aria-disabled") === "true") return;
+    if (what === "start") onStart();
+    else if (what === "pick") view.set({picking: true});
+  });
+
+  const setFree = () => {
+    const on = !store.state.controls.hands_free;
+    talk.release();
+    store.guess({hands_free: on});
+    send({t: "hands_free", on});
+  };
+
+  const drawMain = (s) => {
+    const now = mainOf(s);
+    const key = JSON.stringify([now, s.controls.talking]);
+    if (key === drawn) return;
+    drawn = key;
+    if (now.what !== what) since = what ? performance.now() : -Infinity;
+    what = now.what;
+    const space = now.what === "talk" && !now.off;
+    fill(main, icon(now.icon), h("span", {class: "hk-label", text: now.label}), space ? h("kbd", {text: "hold Space"}) : null);
+    main.classList.toggle("hk-btn--primary", now.what === "start" || now.what === "wait");
+    setAttr(main, "aria-pressed", now.what === "talk" ? Boolean(s.controls.talking) : null);
+    setAttr(main, "aria-disabled", now.off ? "true" : null);
+    setAttr(main, "title", now.why || null);
+  };
+
+  const drawRest = (s) => {
+    const on = s.phase === "on" || s.phase === "ending";
+    live.classList.toggle("hk-dock--start", !on);
+    free.hidden = line.hidden = stop.hidden = !on;
+    const deaf = s.mic.id === "none" || s.facts.hears?.ok === false;
+    free.disabled = deaf || s.phase !== "on";
+    setAttr(free, "aria-checked", Boolean(s.controls.hands_free));
+    stop.disabled = !speaks(s);
+    pick.hidden = s.phase !== "on";
+    setAttr(pick, "aria-expanded", Boolean(view.state.picking));
+  };
+
+  const drawLevel = (s) => {
+    meter.show(s.mic);
+    const bad = !s.mic.live && s.mic.id !== "none";
+    line.classList.toggle("hk-meterline--off", bad || s.trouble?.id === "zeros");
+    meter.el.hidden = s.mic.id === "none" || s.mic.id.startsWith("card") && s.mic.db === null;
+    setText(level, levelWords(s));
+  };
+
+  return {
+    el,
+    update(s, changed) {
+      const watching = Boolean(s.facts.watching);
+      const ended = s.phase === "ended";
+      if (!ended && !watching) drawMain(s), drawRest(s), drawLevel(s);
+      if (s.phase !== "on") talk.release();
+      typed.update(s, changed);
+      [main, typed.el].forEach((one) => (one.hidden = watching));
+      if (watching) [free, line, stop].forEach((one) => (one.hidden = true));
+      hint.hidden = !watching;
+      setText(hint, watching ? "This panel watches what passes on the wire; the call is made by code." : "");
+      live.hidden = ended;
+      play.el.hidden = !ended;
+      if (ended) {
+        if (drawn !== "ended") since = drawn ? performance.now() : -Infinity;
+        drawn = what = "ended";
+        play.update(s, changed);
+      }
+    },
+    dispose() {
+      talk.dispose();
+      typed.dispose();
+      play.dispose();
+    },
+  };
+}
