@@ -5,6 +5,7 @@ bytes; `Playback` is the session's one count, whichever speaker plays.
 """
 
 import asyncio
+import math
 import time
 from typing import Protocol
 
@@ -125,5 +126,5 @@ class Playback:
 
 
 def _bytes(seconds: float) -> int:
-    """Return the whole samples that last *seconds*, in bytes."""
-    return int(seconds * 1000) * BYTES_PER_MS
+    """Return the bytes that last *seconds*, rounded up to a millisecond: what is doubtful was not heard."""
+    return math.ceil(seconds * 1000) * BYTES_PER_MS
