@@ -11,7 +11,7 @@ from ...views.lanes import heard_until
 from ...views.scale import duration
 from ...views.summary import call
 from ...wire.dialogue import ToolUse, Turn
-from ..troubles import TROUBLES
+from ..troubles import TROUBLES, blocked, gone
 from .safe import line, name, seconds, shown, stable
 
 Kind = Literal["turn", "tool", "over", "mark"]
@@ -37,7 +37,7 @@ class Row(TypedDict):
     text: str
     """The words, or the stable ones of those that are still arriving."""
     tail: str
-    """The last word so far, to which more may come; follows `text` without a space of its own."""
+    """The last word so far, to which more may come; a space stands between it and `text`."""
     unheard: str
     """Words that the model made and nobody heard."""
     typed: bool
@@ -225,7 +225,7 @@ def mark_rows(mark: Mark, key: str, moment: Moment) -> Iterator[Row]:
             text = f"Nothing was heard for {duration(mark.seconds)}{why}"
             yield _row(key, "mark", "o", mark.at, text=text, bad=True, look="bad")
         case OtherMark():
-            yield _row(key, "mark", "o", mark.at, text=sentence(mark), note=name(mark.name))
+            yield _row(key, "mark", "o", mark.at, text=sentence(mark))
 
 
 def _arrived(cut_ms: int | None) -> str:
@@ -247,10 +247,14 @@ def _extraction(mark: Extraction, key: str, valid: bool | None) -> Row:
 
 def sentence(mark: OtherMark) -> str:
     """Return what a posted mark says: its own words, ours for the trouble that it names, or its fields."""
-    for field in ("words", "fact"):
-        if isinstance(said := mark.data.get(field), str) and said:
-            return line(said)
-    for kind in (mark.data.get("kind"), mark.name):
+    said = mark.data.get("words")
+    if isinstance(said, str) and said:
+        return line(said)
+    if mark.name in ("kernel_blocked", "page_gone") and isinstance(lasted := mark.data.get("seconds"), int | float):
+        lost = mark.data.get("dropped_ms")
+        lost = lost if isinstance(lost, int) else 0
+        return (blocked(lasted, lost) if mark.name == "kernel_blocked" else gone(lasted)).fact
+    for kind in (mark.data.get("trouble"), mark.data.get("kind"), mark.name):
         if isinstance(kind, str) and kind in TROUBLES:
             return TROUBLES[kind].fact
     return line(str(mark))

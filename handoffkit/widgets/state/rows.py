@@ -86,6 +86,14 @@ class Rows:
         found = (block.turn_of(key) for block in self._blocks.values())
         return next((turn for turn in found if turn is not None), None)
 
+    def agent_of(self, conn: str, response_id: str) -> str:
+        """Return who made a response, `a1`, `a2`, …, as far as it is known; else `a1`."""
+        conversation, block = self._log.derived.conversations.get(conn), self._blocks.get(conn)
+        reply = conversation.replies.get(response_id) if conversation else None
+        if reply is None or block is None or reply.instructions not in block.voices:
+            return "a1"
+        return f"a{block.voices.index(reply.instructions) + 1}"
+
     def judge(self, label: str, valid: Sequence[bool]) -> None:
         """Take whether the output of each attempt of the handoff *label* was valid, which the wire does not say."""
         self._judged |= {(label, attempt): ok for attempt, ok in enumerate(valid, 1)}

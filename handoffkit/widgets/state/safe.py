@@ -36,14 +36,13 @@ def name(text: str) -> str:
 def stable(words: str) -> tuple[str, str]:
     """Split words that are still arriving: what has come whole, and the last word, to which more may come.
 
-    Pieces of words are only ever added at the end. Where a script writes no spaces, the last sign is the last word.
+    Pieces of words are only ever added at the end. The space between the two is left out. Where a script writes no
+    spaces, each sign is a word, and all of them have come whole.
     """
-    if not words or words[-1].isspace():
-        return words, ""
-    if unicodedata.east_asian_width(words[-1]) in "WF":
-        return words[:-1], words[-1]
+    if not words or words[-1].isspace() or unicodedata.east_asian_width(words[-1]) in "WF":
+        return words.rstrip(), ""
     last = len(words.split()[-1])
-    return words[:-last], words[-last:]
+    return words[:-last].rstrip(), words[-last:]
 
 
 def seconds(moment: float) -> float:
