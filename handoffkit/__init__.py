@@ -12,6 +12,7 @@ from .endpoint.models.prompt import ToolCall
 from .extraction.comparison import compare
 from .handoff import handoff
 from .log import EventLog, load, recover
+from .widgets.show import panel
 
 __all__ = [
     "Call",
@@ -30,5 +31,6 @@ __all__ = [
     "handoff",
     "load",
     "log",
+    "panel",
     "recover",
 ]
