@@ -88,7 +88,7 @@ DOORS = {
     "httpx2": "endpoint/relay.py",
     "matplotlib": "views/",
     "jupyterlab": "commands/lab.py",
-    "sounddevice": "sound_card.py",
+    "sounddevice": "sound_card/portaudio.py",
     "anywidget": "widgets/",
     "ipywidgets": "widgets/",
     "traitlets": "widgets/",

@@ -5,6 +5,7 @@ who records decides where it is shown.
 """
 
 from collections.abc import Sequence
+from typing import ClassVar, Literal
 
 from .base import HandoffkitError
 
@@ -32,20 +33,18 @@ class NoPortAudio(MicrophoneError):
 class NoDevice(MicrophoneError):
     """The machine has no microphone, or no speaker."""
 
-    def __init__(self, kind: str, others: Sequence[str]) -> None:
+    def __init__(self, what: Literal["microphone", "speaker"], others: Sequence[str]) -> None:
         there = f"it has only {', '.join(map(repr, others))}" if others else "it has no sound card at all"
-        what, other = _NAMES[kind]
         super().__init__(
             f"The machine that the kernel runs on has no {what}: {there}, which is usual in a container or far away. "
-            f"{_PAGE}. {other}"
+            f"{_PAGE}. {_INSTEAD[what]}"
         )
 
 
 class DeviceUnknown(MicrophoneError):
     """A device was asked for that is not there."""
 
-    def __init__(self, kind: str, asked: object, names: Sequence[str]) -> None:
-        what, _ = _NAMES[kind]
+    def __init__(self, what: Literal["microphone", "speaker"], asked: object, names: Sequence[str]) -> None:
         super().__init__(
             f"There is no {what} {asked!r}; there is {', '.join(names)}. Give one of these, by its name or as the "
             'number in front of it ("card:3"), or "card" for the one that the system prefers.'
@@ -72,8 +71,8 @@ class NoPanel(MicrophoneError):
 
     def __init__(self) -> None:
         super().__init__(
-            'The microphone "page" is the browser\'s, and no panel shows this call. Run `call.panel()` in a cell of its '
-            'own first, and keep it in sight; "card" is the microphone of the machine that the kernel runs on.'
+            'The microphone "page" is the browser\'s, and no panel shows this call. Run `call.panel()` in a cell of '
+            'its own first, and keep it in sight; "card" is the microphone of the machine that the kernel runs on.'
         )
 
 
@@ -89,22 +88,46 @@ class NotAMicrophone(MicrophoneError):
 
 
 class MicrophoneTrouble(UserWarning):
-    """Something about a microphone while it records."""
+    """Something about a microphone while it records, or about a speaker while it plays.
+
+    Its first sentence is the fact, the rest is what to do.
+
+    Attributes:
+        kind: One word for what it is, by which it is found in the log.
+    """
+
+    kind: ClassVar[str]
 
 
 class NoSoundArrives(MicrophoneTrouble):
     """Nothing but zeros."""
 
+    kind = "zeros"
+
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"No sound is arriving from {name!r}: for a second it has given nothing but silence without any noise, which "
+            f"No sound is arriving from {name!r}: for a second it has given nothing but zeros, not even noise, which "
             "no open microphone does. Is it muted, by a key or a switch? On macOS, allow the program that runs the "
             "kernel to use the microphone (System Settings, Privacy & Security, Microphone), and start it again."
         )
 
 
+class NothingArrives(MicrophoneTrouble):
+    """Not even zeros."""
+
+    kind = "stalled"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"Nothing arrives from {name!r} any more. If it does not go on by itself in a few seconds, choose the "
+            "microphone again."
+        )
+
+
 class SoundAgain(MicrophoneTrouble):
-    """After nothing but zeros there is sound."""
+    """After a second of none there is sound."""
+
+    kind = "sound-again"
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Sound is arriving from {name!r} again.")
@@ -112,6 +135,8 @@ class SoundAgain(MicrophoneTrouble):
 
 class SoundTooLoud(MicrophoneTrouble):
     """The peaks are cut off."""
+
+    kind = "clipping"
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -122,6 +147,8 @@ class SoundTooLoud(MicrophoneTrouble):
 
 class SoundDropped(MicrophoneTrouble):
     """Sound was recorded and nobody took it in time."""
+
+    kind = "dropped"
 
     def __init__(self, name: str, ms: int, limit: float) -> None:
         super().__init__(
@@ -134,6 +161,8 @@ class SoundDropped(MicrophoneTrouble):
 class SoundLost(MicrophoneTrouble):
     """The system had to throw sound away before it could be fetched."""
 
+    kind = "overflow"
+
     def __init__(self, name: str) -> None:
         super().__init__(
             f"The system has thrown away some sound from {name!r}, since this machine was too busy to fetch it. Words "
@@ -144,6 +173,8 @@ class SoundLost(MicrophoneTrouble):
 class MicrophoneEnded(MicrophoneTrouble):
     """A device stopped giving sound."""
 
+    kind = "ended"
+
     def __init__(self, name: str) -> None:
         super().__init__(
             f"{name!r} gives no sound any more: it was unplugged, or the system took it away. What was said before is "
@@ -151,11 +182,20 @@ class MicrophoneEnded(MicrophoneTrouble):
         )
 
 
-_NAMES = {
-    "input": (
-        "microphone",
-        "A recording can stand in for one: `await call.listen(source='turn-1.wav')`.",
-    ),
-    "output": ("speaker", "Without one the call goes on, and is not heard."),
+class SpeakerEnded(MicrophoneTrouble):
+    """A device stopped playing."""
+
+    kind = "speaker-ended"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name!r} plays no sound any more: it was unplugged, or the system took it away. The call goes on; choose "
+            "another speaker to hear it."
+        )
+
+
+_INSTEAD = {
+    "microphone": "A recording can stand in for one: `await call.listen(source='turn-1.wav')`.",
+    "speaker": "Without one the call goes on, and is not heard.",
 }
-"""What a person calls the device, and what else can be done without it."""
+"""What else can be done without the device."""
