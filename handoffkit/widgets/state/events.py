@@ -164,7 +164,7 @@ class Events:
 
 
 def _newest(frames: list[Frame], limit: int) -> list[Frame]:
-    """Return *limit* of *frames* in their order: the newest without sound, and the newest with sound if there is room."""
+    """Return *limit* of *frames* in their order: the newest without sound; the newest with sound if there is room."""
     if len(frames) <= limit:
         return frames
     others = [frame for frame in frames if frame.audio is None][-limit:] if limit else []
