@@ -1,5 +1,6 @@
 // What one model shares among its views (store, link, sound), and one view put together from its parts.
 
+import {copyText} from "./clipboard.js";
 import {createDock} from "./dock.js";
 import {createScope, h} from "./dom.js";
 import {createEvents} from "./events.js";
@@ -37,6 +38,7 @@ export function createShared({model, sources}) {
     scope.dispose();
     store.dispose();
   };
+  store.request = link.request;
   return {store, sound, listening, send: link.send, page: link.page, dispose};
 }
 
@@ -96,6 +98,7 @@ function compose(base) {
     store.guess({handing_off: true});
     send({t: "handoff"});
   };
+  const copy = (text) => copyText(text, panel);
   const act = (name) => {
     if (name === "microphone") view.set({picking: true});
     else if (name === "resume") listening.resume();
@@ -128,24 +131,11 @@ function compose(base) {
       body.classList.toggle("hk-body--split", done);
       panel.setAttribute("aria-label", `Call panel: ${state.facts.title || state.facts.agent || "call"}`);
       for (const part of all) part.update(state, changed);
+      if (changed.has("snapshot") && !state.rowOf.has(view.state.selected)) view.set({selected: null, hovered: null});
       if (changed.has("view.picking") && view.state.picking) setup.focus();
     },
     dispose() {
       for (const part of [...all, transcript, events, playback]) part.dispose();
     },
   };
-}
-
-/** Put a text on the clipboard; where the page may not, an old way that works on a click. */
-export async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const box = h("textarea", {class: "hk-sr", readonly: true});
-    box.value = text;
-    document.body.append(box);
-    box.select();
-    document.execCommand("copy");
-    box.remove();
-  }
 }

@@ -102,7 +102,7 @@ export function createDock(parts) {
   const drawLevel = (s) => {
     meter.show(s.mic);
     const bad = !s.mic.live && s.mic.id !== "none";
-    line.classList.toggle("hk-meterline--off", bad || s.trouble?.id === "zeros");
+    line.classList.toggle("hk-meterline--off", bad || s.trouble?.id === "zeros" || /^zeros/.test(s.error?.id ?? ""));
     meter.el.hidden = s.mic.id === "none" || s.mic.id.startsWith("card") && s.mic.db === null;
     setText(level, levelWords(s));
   };

@@ -4,16 +4,19 @@ import {button, h, setAttr, setText} from "./dom.js";
 import {clockShort, names} from "./format.js";
 
 const WORDS = {ready: "Ready", starting: "Starting", on: "On call", ending: "Hanging up", ended: "Ended"};
-const SILENT = new Set(["no-sound", "zeros", "no-device", "denied", "ended", "insecure"]);
+const SILENT = new Set(["zeros", "no-device", "denied", "ended", "insecure", "in-use", "no-worklet", "stalled", "reloaded"]);
 
-/** The state in words and the colour of its dot ("", "on", "warn", "bad"). Pure. */
+/** The kind of a trouble: its id without the number that tells one appearance from the next. */
+const kindOf = (id) => (id ?? "").replace(/-\d+$/, "");
+
+/** The state in words (short ones for a narrow panel) and the colour of its dot ("", "on", "warn", "bad"). Pure. */
 export function stateOf({phase, error, controls, facts, kernel, trouble}) {
-  if (kernel === "silent") return {word: phase === "on" ? "On call, no answer" : "No answer", dot: "warn"};
-  const wrong = error?.id ? error : trouble ?? {};
+  if (kernel === "silent") return {word: phase === "on" ? "On call, no answer" : "No answer", short: "No answer", dot: "warn"};
+  const wrong = error?.tone === "bad" || !trouble?.id ? error ?? {} : trouble;
   if (phase === "on") {
     if (facts.watching) return {word: "Watching", dot: "on"};
-    if (SILENT.has(wrong.id)) return {word: "On call, no sound", dot: "warn"};
-    if (controls.muted) return {word: "On call, muted", dot: wrong.tone === "warn" ? "warn" : "on"};
+    if (SILENT.has(kindOf(wrong.id))) return {word: "On call, no sound", short: "No sound", dot: "warn"};
+    if (controls.muted) return {word: "On call, muted", short: "Muted", dot: wrong.tone === "warn" ? "warn" : "on"};
     return {word: WORDS.on, dot: wrong.tone ?? "on"};
   }
   if (phase === "ended" && wrong.tone === "bad") return {word: "Ended early", dot: "bad"};
@@ -54,8 +57,8 @@ export function createHeader({store, send, onHandoff, sound}) {
   };
 
   const drawState = (s) => {
-    const {word: text, dot: tone} = stateOf(s);
-    setText(word, text);
+    const {word: text, short: brief, dot: tone} = stateOf(s);
+    setText(word, s.view.narrow ? brief ?? text : text);
     dot.className = tone ? `hk-dot hk-dot--${tone}` : "hk-dot";
     const agents = agentsOf(s);
     setText(name, names(agents.map((agent) => agent.name)));
@@ -82,7 +85,7 @@ export function createHeader({store, send, onHandoff, sound}) {
     update(s, changed) {
       const all = changed.has("all");
       const any = (...wanted) => all || wanted.some((one) => changed.has(one));
-      if (any("phase", "error", "controls", "facts", "kernel", "trouble", "rows")) drawState(s);
+      if (any("phase", "error", "controls", "facts", "kernel", "trouble", "rows", "view.narrow")) drawState(s);
       if (any("phase", "controls", "facts")) drawActs(s);
       const seconds = store.elapsed();
       setText(clock, seconds === null || s.phase === "ready" || s.phase === "starting" ? "" : clockShort(seconds));

@@ -24,7 +24,7 @@ export function createLink({model, store, scope, onMessage = () => {}}) {
 
   const send = (message, buffers = []) => {
     try {
-      model.send(message, undefined, buffers);
+      model.send(message.t === "a" ? message : {...message, page}, undefined, buffers);
       return true;
     } catch {
       return false; // a comm that is closed throws: the silence that follows is judged by the beats
@@ -42,6 +42,7 @@ export function createLink({model, store, scope, onMessage = () => {}}) {
   });
   ends.push(listen("msg:custom", (message, buffers) => {
     answered();
+    if (message.t === "snapshot" && message.for && message.for !== page && store.state.snapshot) return; // another page's
     onMessage(message, buffers ?? []);
     store.message(message, buffers ?? []);
   }));
@@ -51,15 +52,22 @@ export function createLink({model, store, scope, onMessage = () => {}}) {
     const every = store.state.facts.beat_ms || 2000;
     ticker(scope, every, () => {
       if (performance.now() - heard > MISSED * every) store.set({kernel: "silent"});
-      send({t: "beat", page, mic: microphone()});
+      send({t: "beat", mic: microphone()});
     });
   };
 
-  scope.on(window, "pagehide", () => send({t: "bye", page}));
-  scope.on(window, "pageshow", (event) => event.persisted && send({t: "hello", page}));
-  send({t: "hello", page});
+  scope.on(window, "pagehide", () => send({t: "bye"}));
+  scope.on(window, "pageshow", (event) => event.persisted && send({t: "hello"}));
+  send({t: "hello"});
 
-  return {page, send, beat, dispose: () => ends.forEach((end) => end())};
+  /** Ask the kernel for something; the first message that fits is the answer. Rejects if none comes in 10 s. */
+  const request = (message, match) => {
+    const answer = store.wait(match);
+    send(message);
+    return answer;
+  };
+
+  return {page, send, beat, request, dispose: () => ends.forEach((end) => end())};
 }
 
 /** Tick in a worker, since a tab in the background slows the page's own timers down to one a minute. */
