@@ -165,6 +165,8 @@ class PydanticSession:
         try:
             async with self._realtime.session(**self._options) as session:
                 self._session = session
+                if self.playback.audible:  # from the first word on, also of a greeting
+                    self.play(realtime=True)
                 listener = asyncio.create_task(self._listen(session), name="handoffkit events")
                 if not ready.done():
                     ready.set_result(None)

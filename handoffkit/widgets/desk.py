@@ -32,6 +32,7 @@ class Desk:
         state: Sets traits of the panel.
         gone: Seconds without a page after which a call that a page drives is hung up.
         bye: The same after a page has said good-bye.
+        page_sound: Whether the kernel can take a page's sound.
     """
 
     def __init__(
@@ -41,33 +42,36 @@ class Desk:
         state: Callable[[dict[str, Any]], None],
         gone: float = presence.GONE,
         bye: float = presence.BYE,
+        page_sound: bool = True,
     ) -> None:
+        self.page_sound = page_sound
         self.outbox = Outbox(send, state, _clock)
         self.presence = Presence(_clock, gone, bye)
         self.strip = Strip()
         self.driven = False
         """Whether a page has ever driven the call."""
         self.muted = False
-        self.handing_off = False
+        self.handing_off: Callable[[], bool] = lambda: False
+        """Whether a handoff is under way."""
         self._shown: dict[str, Any] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._watching: asyncio.Task[None] | None = None
+        self._deciding: contextlib.ExitStack | None = None
         self._judged = 0
         self.sits(subject)
 
     def sits(self, subject: Subject) -> None:
         """Be about *subject* from now on."""
         self.subject = subject
-        self.feed = Feed(subject, self.outbox, self.look)
-        self.ear = Ear(self)
+        self.feed = Feed(subject, self.outbox, self.look, self.failed)
+        self.ear = Ear(self, "page" if self.page_sound and subject.hears else "none")
         self.mouth = Mouth(self)
         self.driven, self._judged = False, 0
         self.strip.clear()
 
     async def changes(self, subject: Subject) -> None:
         """Be about another subject, and show it to all pages."""
-        await self.ear.close()
-        await self.feed.stop()
+        await self._rest()
         self.sits(subject)
         self.begin()
         self.feed.snapshot("")
@@ -77,6 +81,9 @@ class Desk:
     def begin(self) -> None:
         """Follow the log and watch over the call, as long as somebody is there."""
         self.feed.start()
+        if self._deciding is None and self.subject.call is not None:
+            self._deciding = contextlib.ExitStack()
+            self._deciding.enter_context(self.subject.call.approvals.watch(self.feed.nudge))
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch(), name="handoffkit panel watch")
 
@@ -93,7 +100,15 @@ class Desk:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._rest()
+
+    async def _rest(self) -> None:
+        """Let go of the call and of the log."""
+        if self._deciding is not None:
+            self._deciding.close()
+            self._deciding = None
         await self.ear.close()
+        await self.mouth.close()
         await self.feed.stop()
 
     async def _watch(self) -> None:
@@ -131,7 +146,7 @@ class Desk:
             with contextlib.suppress(Exception):
                 await call.hang_up()
         await self.look()
-        await self.feed.stop()
+        await self._rest()
 
     # Troubles.
 
@@ -180,7 +195,7 @@ class Desk:
         """Return how the panel's switches stand."""
         return {
             "muted": self.muted,
-            "handing_off": self.handing_off,
+            "handing_off": self.handing_off(),
             **self.ear.controls(),
             "speaker": self.mouth.kind,
             "owner": self.presence.owner,

@@ -1,67 +1,26 @@
 """The caller's sound in one panel: which microphone is open, and when what it hears goes into the call.
 
-Hands-free, all of it goes in; with push-to-talk what is said while the key is held, as a turn of its own each time. One
-task takes what the microphone yields, so that nothing old waits in it when a key is pressed.
+Hands-free, all of it goes in, and the service finds the turns; with push-to-talk, what is said while a key is held, as
+one turn. One task takes what the microphone yields, so that nothing old waits in it when a key is pressed.
 """
 
 import asyncio
-import contextlib
-from collections import deque
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..errors import CallOver
-from .troubles import MICROPHONE, TROUBLES, dropped, of_error
+from ..errors import CallOver, MicrophoneTrouble, SoundAgain
+from ..microphone import Microphone, open_microphone
+from .page_sound import PageMicrophone
+from .source import Source
+from .troubles import MICROPHONE, TROUBLES, Trouble, dropped, of_error
 
 if TYPE_CHECKING:
+    from ..call import Call
     from .desk import Desk
 
-_KEPT = 250  # blocks of 40 ms that wait for the call, at most: ten seconds
-_LONGEST = 24 * 3600.0  # seconds for which hands-free listening lasts; the call ends before
+_LONGEST = 24 * 3600.0  # seconds for which is listened at a time; every call ends before
 _AGAIN = 0.5  # seconds before hands-free listening begins anew after an error
 _TRIES = 5  # errors in a row after which it is given up
-
-
-class Microphone(Protocol):
-    """Yields blocks of PCM16, mono, 24000 Hz, 40 ms each, until it is closed."""
-
-    def __aiter__(self) -> AsyncIterator[bytes]: ...
-
-
-class Source:
-    """What goes into the call: blocks as they are put in, until it is ended. The oldest go where too many wait."""
-
-    def __init__(self) -> None:
-        self._blocks: deque[bytes] = deque()
-        self._moved = asyncio.Event()
-        self._ended = False
-        self.dropped = 0
-        """Blocks that were dropped."""
-
-    def put(self, block: bytes) -> None:
-        """Add a block."""
-        if not self._ended:
-            self._blocks.append(block)
-            if len(self._blocks) > _KEPT:
-                self._blocks.popleft()
-                self.dropped += 1
-            self._moved.set()
-
-    def end(self) -> None:
-        """Add no more: what is there already is still taken."""
-        self._ended = True
-        self._moved.set()
-
-    def __aiter__(self) -> "Source":
-        return self
-
-    async def __anext__(self) -> bytes:
-        while not self._blocks:
-            if self._ended:
-                raise StopAsyncIteration
-            self._moved.clear()
-            await self._moved.wait()
-        return self._blocks.popleft()
 
 
 class Ear:
@@ -69,15 +28,15 @@ class Ear:
 
     Args:
         desk: The panel's.
+        chosen: The microphone that is used where nobody has chosen another.
     """
 
-    def __init__(self, desk: "Desk") -> None:
+    def __init__(self, desk: "Desk", chosen: str = "none") -> None:
         self._desk = desk
-        self.chosen = "none"
+        self.chosen = chosen
         """`page`, `card:0`, … or `none`."""
         self.hands_free = self.talking = False
         self._mic: Any = None
-        self._stream = ""
         self._pump: asyncio.Task[None] | None = None
         self._source: Source | None = None
         self._listens: set[asyncio.Task[None]] = set()
@@ -88,35 +47,46 @@ class Ear:
         return {"hands_free": self.hands_free, "microphone": self.chosen, "talking": self.talking}
 
     @property
-    def open(self) -> bool:
-        """Whether a microphone is on."""
-        return self._mic is not None
-
-    @property
     def listening(self) -> bool:
         """Whether sound goes into the call, or is being answered."""
         return bool(self._listens)
 
     def lost_ms(self) -> int:
         """Return how many milliseconds of sound were dropped since this was last asked."""
-        count, before = self._count(), self._lost
+        count, before = getattr(self._mic, "dropped_ms", 0), self._lost
         self._lost = count
-        return max(0, count - before) * 40
+        return max(0, count - before)
 
     # The microphone.
 
-    async def begin(self, stream: str, microphone: Any, chosen: str) -> None:
-        """Take *microphone* in place of the one before; *stream* is the page's name for what it sends."""
-        await self.silence()
-        self._mic, self._stream, self.chosen = microphone, stream, chosen
-        self._desk.strip.clear(MICROPHONE)
-        self._pump = asyncio.create_task(self._take(microphone), name="handoffkit panel microphone")
+    async def choose(self, name: str) -> None:
+        """Take the microphone called *name* from now on; one of the kernel's is opened at once.
+
+        Raises:
+            MicrophoneError: The kernel's sound card cannot be used.
+        """
+        if name == "page" or name == "none":
+            if name != self.chosen or name == "none":
+                await self.silence()
+            self.chosen = name
+        elif name != self.chosen or self._mic is None:
+            await self.silence()
+            self._use(await open_microphone(name, on_trouble=self._warned), name)
         self.arrange()
+
+    def feed(self, message: Mapping[str, Any], buffers: Sequence[bytes]) -> None:
+        """Take a message of the page's microphone; where another one is chosen, it is passed over."""
+        if message["t"] == "mic":
+            self._desk.strip.clear(MICROPHONE)
+        if self.chosen == "page" and self._desk.page_sound:
+            if self._mic is None:
+                self._use(PageMicrophone(on_trouble=self._told, gone=None), "page")
+            self._mic.feed(message, buffers)
+            self.arrange()
 
     async def silence(self) -> None:
         """Close the microphone that is open; what was said goes into the call."""
-        mic, self._mic, self._stream, self.chosen, self._lost = self._mic, None, "", "none", 0
-        self.talking = False
+        mic, self._mic, self._lost, self.talking = self._mic, None, 0, False
         if mic is not None:
             mic.close()
         pump, self._pump = self._pump, None
@@ -128,12 +98,16 @@ class Ear:
     async def close(self) -> None:
         """Close the microphone, and send no sound any more."""
         await self.silence()
-        tasks = self._listens - {asyncio.current_task()}
+        tasks = [task for task in self._listens if task is not asyncio.current_task()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _take(self, microphone: Microphone) -> None:
+    def _use(self, microphone: Microphone | PageMicrophone, name: str) -> None:
+        self._mic, self.chosen, self._lost = microphone, name, 0
+        self._pump = asyncio.create_task(self._take(microphone), name="handoffkit panel microphone")
+
+    async def _take(self, microphone: Microphone | PageMicrophone) -> None:
         """Pass on what the microphone yields, until it ends."""
         try:
             async for block in microphone:
@@ -144,36 +118,60 @@ class Ear:
         await self.silence()
         self._desk.feed.nudge()
 
+    def _told(self, kind: str, words: str) -> None:
+        """The page's microphone has trouble."""
+        if kind == "sound-again":
+            self._desk.strip.clear(["stopped"])
+            self._desk.feed.nudge()
+        elif kind == "stopped":
+            self._say(TROUBLES["stopped"])
+        else:
+            self._say(Trouble(f"microphone-{kind}", "warn", words, "Say again what was lost."))
+
+    def _warned(self, trouble: MicrophoneTrouble) -> None:
+        """The kernel's microphone has trouble."""
+        self._desk.strip.clear(["card"])
+        if not isinstance(trouble, SoundAgain):
+            self._say(of_error(trouble, "card", "warn", "microphone"))
+        self._desk.feed.nudge()
+
+    def _say(self, trouble: Trouble) -> None:
+        self._desk.task(self._desk.trouble(trouble), "trouble")
+
     # What goes into the call.
 
     def arrange(self) -> None:
         """Begin to listen hands-free, or end it, as the switches and the call stand now."""
-        wanted = self.hands_free and self.open and self._desk.subject.phase == "on"
+        wanted = self.hands_free and self._mic is not None and self._desk.subject.phase == "on"
         if wanted and self._source is None:
-            self._listen(hands_free=True)
+            self._listen(self._hands_free)
         elif not wanted and not self.talking:
             self._end_source()
 
     async def talk(self, down: bool) -> None:
         """Begin, or end, a turn that is spoken while a key is held."""
-        if not down or self.hands_free:
+        if self.hands_free or self._desk.subject.phase != "on":
+            return
+        if not down:
             self.talking = False
-            if not self.hands_free:
-                self._end_source()
-            return
-        call = self._desk.subject.call
-        if call is None or self._desk.subject.phase != "on" or self.talking:
-            return
-        if not self.open or self._desk.muted:
-            await self._desk.trouble(TROUBLES["muted" if self.open else "no-microphone"])
-            return
-        self.talking = True
-        self._listen(hands_free=False)
+            self._end_source()
+        elif not self.talking and (trouble := self._deaf):
+            await self._desk.trouble(trouble)
+        elif not self.talking:
+            self.talking = True
+            self._listen(self._press)
 
-    def _listen(self, *, hands_free: bool) -> None:
+    @property
+    def _deaf(self) -> Trouble | None:
+        """Why nothing can be heard now, if so."""
+        if self.chosen == "none" or (self.chosen != "page" and self._mic is None):
+            return TROUBLES["no-microphone"]
+        return TROUBLES["muted"] if self._desk.muted else None
+
+    def _listen(self, how: Any) -> None:
+        self._end_source()
         self._source = Source()
-        work = self._hands_free(self._source) if hands_free else self._press(self._source)
-        task = asyncio.create_task(work, name="handoffkit panel listens")
+        task = asyncio.create_task(how(self._desk.subject.call, self._source), name="handoffkit panel listens")
         self._listens.add(task)
         task.add_done_callback(self._listens.discard)
 
@@ -181,50 +179,41 @@ class Ear:
         source, self._source = self._source, None
         if source is not None:
             source.end()
-            if source.dropped:
-                self._desk.task(self._desk.trouble(dropped("speech", source.dropped), blocks=source.dropped), "trouble")
+            if source.dropped_ms:
+                self._say(dropped("speech", source.dropped_ms))
 
-    async def _press(self, source: Source) -> None:
+    def _over(self, source: Source) -> None:
+        if self._source is source:
+            self._source, self.talking, self.hands_free = None, False, False
+        self._desk.feed.nudge()
+
+    async def _press(self, call: "Call", source: Source) -> None:
         """One turn of push-to-talk: the agent stops, listens, and answers."""
-        call = self._desk.subject.call
-        assert call is not None
+        self._desk.driven = True
         try:
-            if self._desk.subject.outstanding:
-                await call.interrupt()
+            await call.push_to_talk(True)
+            await call.interrupt()
             await call.listen(source=source, seconds=_LONGEST)
         except CallOver:
             pass
         except Exception as error:
             await self._desk.failed(error, "talk")
         finally:
-            if self._source is source:
-                self._source, self.talking = None, False
-            self._desk.feed.nudge()
+            self._over(source)
 
-    async def _hands_free(self, source: Source) -> None:
+    async def _hands_free(self, call: "Call", source: Source) -> None:
         """Listen until the source ends; after an error go on, unless errors are all that comes."""
-        call = self._desk.subject.call
-        assert call is not None
-        tries = 0
-        while self._source is source or source._blocks:
+        self._desk.driven = True
+        for _ in range(_TRIES):
             try:
+                await call.push_to_talk(False)
                 await call.listen(source=source, seconds=_LONGEST)
                 break
             except CallOver:
                 break
             except Exception as error:
-                tries += 1
                 await self._desk.failed(error, "listen")
-                if tries >= _TRIES or self._desk.subject.phase != "on":
-                    break
-                await asyncio.sleep(_AGAIN)
-        if self._source is source:
-            self._source = None
-            self.hands_free = False
-        self._desk.feed.nudge()
-
-    def _count(self) -> int:
-        count = getattr(self._mic, "dropped", 0)
-        with contextlib.suppress(TypeError, ValueError):
-            return int(count) + (self._source.dropped if self._source else 0)
-        return 0
+            if source.over or self._desk.subject.phase != "on":
+                break
+            await asyncio.sleep(_AGAIN)
+        self._over(source)

@@ -7,7 +7,6 @@ outbox, which keeps the rate.
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from ..errors import EndpointGone
 from .outbox import PASS, Outbox
@@ -17,6 +16,9 @@ from .subject import Subject
 _LONGEST = 20.0  # seconds for which the log is waited for at a time
 _CLOCK = 1.0  # seconds between two looks at what changes without the log: phase, approvals, the end of the session
 
+Failed = Callable[[Exception, str], Awaitable[object]]
+"""Is told an error, and what could not be done."""
+
 
 class Feed:
     """Follows the log of one subject for the pages of one panel.
@@ -25,10 +27,11 @@ class Feed:
         subject: The call, or the log.
         outbox: Where what has changed goes.
         look: Looks at what the log changes besides rows and events (phase, troubles), ten times a second at most.
+        failed: Says what could not be shown.
     """
 
-    def __init__(self, subject: Subject, outbox: Outbox, look: Callable[[], Awaitable[object]]) -> None:
-        self._subject, self._outbox, self._look = subject, outbox, look
+    def __init__(self, subject: Subject, outbox: Outbox, look: Callable[[], Awaitable[object]], failed: Failed) -> None:
+        self._subject, self._outbox, self._look, self._failed = subject, outbox, look, failed
         self.story = Story(subject)
         self._tasks: list[asyncio.Task[None]] = []
         self._news = asyncio.Event()
@@ -83,9 +86,13 @@ class Feed:
         while True:
             await self._awaited()
             self._news.clear()
-            self._take()
-            await self._look()
-            self._outbox.post()
+            try:
+                self._take()
+                await self._look()
+                self._outbox.post()
+            except Exception as error:  # the panel lives on, and says what it could not show
+                await self._failed(error, "show")
+                await asyncio.sleep(_CLOCK)
             await asyncio.sleep(PASS)
 
     async def _awaited(self) -> None:
@@ -96,12 +103,11 @@ class Feed:
             await asyncio.wait_for(self._news.wait(), _CLOCK if self._subject.phase != "ended" else None)
 
     def _take(self) -> None:
-        changes: dict[str, Any] = self.story.take()
-        if changes["rows"] or changes["gone"] or changes["order"] is not None:
-            self._outbox.rows(changes["rows"], changes["gone"], changes["order"])
-        if changes["events"]:
-            self._outbox.events(changes["events"])
-        if changes["totals"] is not None:
-            self._outbox.totals(changes["totals"])
-        if changes["events"] or changes["rows"]:
-            self._outbox.traits(counts=self.counts())
+        news = self.story.take()
+        if not news:
+            return
+        self._outbox.rows(news.rows, news.gone, news.order)
+        self._outbox.events(news.events, news.left_out)
+        if news.totals is not None:
+            self._outbox.totals(news.totals)
+        self._outbox.traits(counts=self.counts())

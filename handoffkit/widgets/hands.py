@@ -5,27 +5,25 @@ all. There each request is a task with a bound, and whatever goes wrong in it is
 """
 
 import asyncio
-import json
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..audio import BYTES_PER_MS
-from ..errors import CallBusy
+from ..errors import CallBusy, ExtractionFailed
 from . import requests, troubles
 from .requests import Request
 
 if TYPE_CHECKING:
-    from ..extraction.result import HandoffResult
     from ..marks import Turn
     from .desk import Desk
+    from .handover import Handover
 
 _BOUND = 900.0  # seconds in which a verb is done, at most: each has bounds of its own, and far shorter ones
 _START = 90.0
 _PENDING = 2_000  # messages that wait for the loop, at most: a minute of sound
 _SAYING = 5  # typed turns that wait, at most
 _FREE, _FREE_LOOKS = 10.0, 200  # seconds in which a reply that was stopped is out of the way
-_RAW = 400_000  # characters of raw JSON that are shown
 _CLIP_MS = 600_000  # of a turn's sound that are sent, at most
 
 
@@ -34,14 +32,12 @@ class Hands:
 
     Args:
         desk: The panel's.
-        agent: Who takes the conversation over when *Hand off* is pressed.
-        prompt: What that agent is told.
-        options: As `Call.handoff` takes them.
-        handed: Takes the result of a handoff, or the error.
+        handover: What *Hand off* does.
+        hello: Looks at what a page that opens has to know.
     """
 
-    def __init__(self, desk: "Desk", agent: Any, prompt: str | None, options: dict[str, Any], handed: Any) -> None:
-        self._desk, self._agent, self._prompt, self._options, self._handed = desk, agent, prompt, options, handed
+    def __init__(self, desk: "Desk", handover: "Handover", hello: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._desk, self._handover, self._greet = desk, handover, hello
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pending = 0
         self._counting = threading.Lock()
@@ -91,6 +87,7 @@ class Hands:
             case "beat":
                 desk.presence.beat(page, request["mic"])
                 desk.begin()
+                desk.outbox.pulse()
             case "bye":
                 desk.presence.leave(page)
             case "raw":
@@ -102,8 +99,10 @@ class Hands:
                 desk.outbox.answer({"t": "rows", "rows": rows, "older": True})
             case "trouble":
                 self._trouble(request["kind"], request["detail"])
-            case "played" | "flushed" | "a" | "mic" | "mic_end":
-                self._sound(request, page)
+            case "played" | "flushed":
+                desk.mouth.feed({"t": request.name, **request.fields})
+            case "a" | "mic" | "mic_end":
+                desk.ear.feed({"t": request.name, **request.fields}, [request.sound] if request.sound else [])
             case _ if desk.subject.call is not None:
                 self._verb(request, page)
 
@@ -112,9 +111,7 @@ class Hands:
         self._desk.begin()
         self._desk.show()
         self._desk.feed.snapshot(page)
-
-    def _sound(self, request: Request, page: str) -> None:
-        """Pass on what belongs to the page's sound."""
+        self._do("hello", self._greet())
 
     def _verb(self, request: Request, page: str) -> None:
         desk, phase = self._desk, self._desk.subject.phase
@@ -142,7 +139,7 @@ class Hands:
                 desk.ear.hands_free = request["on"]
                 desk.ear.arrange()
             case "microphone":
-                self._do("microphone", self._microphone(request["id"]))
+                self._do("microphone", desk.ear.choose(request["id"]))
 
     def _do(self, name: str, work: Coroutine[Any, Any, None], *, bound: float = _BOUND, once: bool = True) -> None:
         """Run *work* as a task; where the same is under way already, nothing happens."""
@@ -169,6 +166,7 @@ class Hands:
         self._desk.strip.clear()
         self._desk.feed.nudge()
         assert self._desk.subject.call is not None
+        await self._desk.mouth.open()
         await self._desk.subject.call.start()
         self._desk.ear.arrange()
 
@@ -180,9 +178,11 @@ class Hands:
     async def _new(self) -> None:
         from .desk import subject_of
 
-        assert self._desk.subject.call is not None
-        fresh = self._desk.subject.call.again()
-        self._handed(None, None)
+        call = self._desk.subject.call
+        assert call is not None
+        fresh = call.again()
+        self._handover.forget()
+        fresh._panel, call._panel = call._panel, None
         await self._desk.changes(subject_of(fresh))
 
     async def _interrupt(self) -> None:
@@ -230,39 +230,24 @@ class Hands:
         else:
             call.approvals.reject(request["id"], request["words"])
 
-    async def _microphone(self, name: str) -> None:
-        """Take another microphone, or none."""
-        if name == "none":
-            await self._desk.ear.silence()
-
     async def _hand_off(self) -> None:
         call = self._desk.subject.call
         assert call is not None
-        self._desk.handing_off = True
-        self._handed(None, None)
         self._desk.feed.nudge()
         try:
-            result: HandoffResult = await call.handoff(self._agent, self._prompt, **self._options)
-            self._handed(result, None)
+            result = await self._handover.run(call)
+            if result is not None:
+                self._desk.feed.story.judge(result.label, [one.ok for one in result.attempts])
+        except ExtractionFailed as error:  # the ticket says it
+            self._desk.feed.story.judge(error.label, [one.ok for one in error.attempts])
         except Exception as error:
-            self._handed(None, error)
             await self._desk.subject.mark("handoff_failed", words=troubles.of_error(error).fact)
-        finally:
-            self._desk.handing_off = False
 
     # Questions.
 
     async def _raw(self, seq: int) -> None:
         """Send the JSON of one event, its sound left out."""
-        log = self._desk.subject.log
-        found = log.filter(after_seq=seq - 1)[:1]
-        text = ""
-        if found and found[0].seq == seq:
-            frame = found[0]
-            text = json.dumps(frame.data, ensure_ascii=False, indent=2)
-        if len(text) > _RAW:
-            text = f"{text[:_RAW]}\n… {len(text) - _RAW:,} more characters"
-        self._desk.outbox.answer({"t": "raw", "q": seq, "text": text})
+        self._desk.outbox.answer({"t": "raw", "q": seq, "text": self._desk.feed.story.raw(seq)})
 
     async def _clip(self, key: str) -> None:
         """Send the sound of one row, of an interrupted reply only what was heard."""

@@ -5,7 +5,7 @@ the newest counts, in place of messages; events have a limit, beyond which the o
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 RATE = 30
@@ -40,10 +40,10 @@ class Outbox:
         self._sent: deque[float] = deque()
         self._sounded = float("-inf")
         self._traits: dict[str, Any] = {}
-        self._rows: dict[str, dict[str, Any]] = {}
+        self._rows: dict[str, Mapping[str, Any]] = {}
         self._gone: dict[str, None] = {}
         self._order: list[str] | None = None
-        self._events: deque[dict[str, Any]] = deque()
+        self._events: deque[Mapping[str, Any]] = deque()
         self._totals: dict[str, Any] | None = None
         self._answers: deque[tuple[dict[str, Any], list[bytes] | None]] = deque()
         self.dropped = 0
@@ -57,9 +57,11 @@ class Outbox:
         """Have traits of the panel set; only the newest value counts."""
         self._traits.update(values)
 
-    def rows(self, rows: list[dict[str, Any]], gone: list[str] | None = None, order: list[str] | None = None) -> None:
+    def rows(
+        self, rows: Sequence[Mapping[str, Any]], gone: Sequence[str] = (), order: Sequence[str] | None = None
+    ) -> None:
         """Have rows of the transcript shown, changed or new."""
-        for key in gone or ():
+        for key in gone:
             self._rows.pop(key, None)
             self._gone[key] = None
         for row in rows:
@@ -67,10 +69,11 @@ class Outbox:
             self._rows.pop(row["k"], None)
             self._rows[row["k"]] = row
         if order is not None:
-            self._order = order
+            self._order = list(order)
 
-    def events(self, events: list[dict[str, Any]]) -> None:
-        """Have events added to the list; of too many the oldest are dropped."""
+    def events(self, events: Sequence[Mapping[str, Any]], left_out: int = 0) -> None:
+        """Have events added to the list, before which others were *left_out*; of too many the oldest are dropped."""
+        self.dropped += left_out
         self._events.extend(events)
         while len(self._events) > BACKLOG:
             self._events.popleft()
@@ -79,6 +82,11 @@ class Outbox:
     def totals(self, totals: dict[str, Any]) -> None:
         """Have the totals shown."""
         self._totals = totals
+
+    def pulse(self) -> None:
+        """Answer a heartbeat, unless something else tells the page that the kernel lives."""
+        if not any(message["t"] == "beat" for message, _ in self._answers):
+            self.answer({"t": "beat"})
 
     def answer(self, message: dict[str, Any], buffers: list[bytes] | None = None) -> None:
         """Answer a page's question; of too many answers the oldest are dropped."""

@@ -17,7 +17,9 @@ from ..extraction.result import HandoffResult
 from ..log import EventLog
 from . import presence
 from .desk import Desk, subject_of
+from .handover import Handover
 from .hands import Hands
+from .state.facts import facts
 
 if TYPE_CHECKING:
     from ..call import Call
@@ -55,7 +57,7 @@ class Panel(anywidget.AnyWidget):
     controls = traitlets.Dict().tag(sync=True)
     approvals: Any = traitlets.List().tag(sync=True)
     counts = traitlets.Dict().tag(sync=True)
-    ticket = traitlets.Any(None).tag(sync=True, to_json=lambda _, panel: panel._ticket)
+    ticket = traitlets.Any(None).tag(sync=True, to_json=lambda _, panel: panel._handover.json)
     """The result of the last handoff, an `hk` handoff result; None while there is none."""
 
     def __init__(
@@ -68,19 +70,22 @@ class Panel(anywidget.AnyWidget):
         bye: float = presence.BYE,
         **options: Any,
     ) -> None:
-        self._ticket: dict[str, Any] = {}
-        self._to = handoff_to
-        self._desk = Desk(subject_of(call), self.send, self._set, gone, bye)
-        self._hands = Hands(self._desk, handoff_to, prompt, options, self._handed)
+        kernel = sys.modules.get("ipykernel")
+        self._page_sound = presence.page_sound(getattr(kernel, "version_info", None))
+        self._desk = Desk(subject_of(call), self.send, self._set, gone, bye, self._page_sound[0])
+        self._handover = Handover(self._shown)
+        self._handover.to(handoff_to, prompt, options)
+        self._desk.handing_off = lambda: self._handover.under_way
+        self._hands = Hands(self._desk, self._handover, self._hello)
         with contextlib.suppress(RuntimeError):  # outside a loop there is no page either
             self._hands.use(asyncio.get_running_loop())
         super().__init__(
             _parts=_read(),
             facts=self._facts(),
             phase=self._desk.phase,
-            clock={"began": None, "ended": None, "now": 0.0, "expires": None},
+            clock=self._desk.clock() | {"now": 0.0},
             controls=self._desk.controls(),
-            counts={"rows": 0, "events": 0, "rows_dropped": 0, "events_dropped": 0},
+            counts=self._desk.feed.counts(),
         )
 
     @property
@@ -93,6 +98,11 @@ class Panel(anywidget.AnyWidget):
         """What has passed in it so far."""
         call = self.call
         return self._desk.subject.log if call is None else call.log
+
+    def hand_off_to(self, agent: Any, prompt: str | None = None, **options: Any) -> None:
+        """Have the button *Hand off* hand the conversation to another agent; see `Call.handoff`."""
+        self._handover.to(agent, prompt, options)
+        self.facts = self._facts()
 
     def close(self) -> None:
         """Take the panel away; the call goes on."""
@@ -124,17 +134,39 @@ class Panel(anywidget.AnyWidget):
             for name, value in values.items():
                 self.set_trait(name, value)
 
-    def _handed(self, result: HandoffResult | None, error: BaseException | None) -> None:
+    def _shown(self, result: HandoffResult | None) -> None:
+        """Show the ticket, which may be one that could not be made."""
+        if self.ticket is result:
+            self.send_state("ticket")
         self.ticket = result
 
+    async def _hello(self) -> None:
+        """Look at what may be another than when the panel was made: who hears, and the kernel's microphones."""
+        await self._desk.subject.listens()
+        cards = await asyncio.to_thread(_cards)
+        facts = self._facts() | {"card": cards}
+        if facts != self.facts:
+            self.facts = facts
+
     def _facts(self) -> dict[str, Any]:
-        kernel = sys.modules.get("ipykernel")
-        sound, words = presence.page_sound(getattr(kernel, "version_info", None))
-        return {
-            "title": self._desk.subject.label or "log",
-            "mode": self._desk.subject.endpoint.mode,
-            "watching": self.call is None,
+        subject, (sound, words) = self._desk.subject, self._page_sound
+        found = facts(self.call, self._handover.agent, subject.endpoint, hears=subject.hearing)
+        if self.call is not None:
+            found |= {"title": subject.agent, "agent": subject.agent}
+        return found | {
             "page_sound": {"ok": sound, "words": words},
+            "card": (self.facts or {}).get("card", []),
             "beat_ms": round(presence.BEAT * 1000),
             "gone_s": self._desk.presence.gone,
         }
+
+
+def _cards() -> list[dict[str, str]]:
+    """Return the microphones of the kernel's machine; none where there is no sound card."""
+    from ..errors import MicrophoneError
+    from ..sound_card import devices
+
+    try:
+        return [{"id": f"card:{each.id}", "name": each.name} for each in devices("input")]
+    except MicrophoneError:
+        return []

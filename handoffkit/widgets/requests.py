@@ -104,13 +104,16 @@ def read(content: Any, buffers: Sequence[Any] | None) -> Request | None:
     if name != "a":
         return Request(name, fields)
     sound = _sound(buffers)
-    return Request(name, fields, sound) if sound and len(sound) == 2 * fields["n"] else None
+    return Request(name, fields, sound) if sound is not None and len(sound) == 2 * fields["n"] else None
 
 
-def _sound(buffers: Sequence[Any] | None) -> bytes:
-    try:
-        (given,) = buffers or ()
-        view = memoryview(given)
-        return view.tobytes() if view.nbytes <= SOUND else b""
-    except (TypeError, ValueError):
+def _sound(buffers: Sequence[Any] | None) -> bytes | None:
+    """Return a copy of the sound; empty where a microphone only says that it lives."""
+    if not buffers:
         return b""
+    try:
+        (given,) = buffers
+        view = memoryview(given)
+        return view.tobytes() if view.nbytes <= SOUND else None
+    except (TypeError, ValueError):
+        return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..errors import EndpointGone
 from ..log import EventLog
 from ..process import Endpoint
+from .state.facts import VOICE_AGENT
 
 if TYPE_CHECKING:
     from ..call import Call
@@ -26,6 +27,9 @@ class Subject:
     Args:
         endpoint: Who writes the log.
         call: The call; None for the whole log.
+
+    Raises:
+        EndpointGone: Nobody writes it any more.
     """
 
     def __init__(self, endpoint: Endpoint, call: "Call | None") -> None:
@@ -33,7 +37,8 @@ class Subject:
         self.folder: Path = endpoint.folder if call is None else call._folder
         self.log: EventLog = endpoint.log(self.folder)
         self.label = "" if call is None else call.label
-        self._starting = self._ending = False
+        self.hearing = _hearing(endpoint.mode, endpoint.tell("speech", self.folder, timeout=0))
+        """Whether spoken turns are heard here, and if not, why and what to do."""
 
     @property
     def phase(self) -> Phase:
@@ -64,7 +69,19 @@ class Subject:
     def agent(self) -> str:
         """What the agent that a call begins with is called."""
         name = getattr(self.call and self.call.agent, "name", None)
-        return str(name) if name and name != "agent" else "Agent"  # the SDK names one by the variable that holds it
+        return str(name) if name and name != "agent" else VOICE_AGENT  # the SDK names one by a variable of its own
+
+    @property
+    def hears(self) -> bool:
+        """Whether spoken turns are heard here, as far as is known."""
+        return self.hearing[0]
+
+    async def listens(self) -> bool:
+        """See whether spoken turns are heard here; return whether that has changed."""
+        before = self.hearing
+        with contextlib.suppress(EndpointGone):
+            self.hearing = _hearing(self.endpoint.mode, await self.endpoint.ask("speech", self.folder, timeout=0))
+        return self.hearing != before
 
     @property
     def mine(self) -> list[str]:
@@ -113,3 +130,11 @@ class Subject:
             EndpointGone: Nobody writes it any more.
         """
         await self.endpoint.ask("grew", self.folder, bound=seconds + _MARKED, seq=seq, timeout=seconds)
+
+
+def _hearing(mode: str, answer: dict[str, Any]) -> tuple[bool, str]:
+    """Say whether a service of this *mode*, or the endpoint that answered so, hears speech, and if not, why."""
+    if mode == "live" or answer["hears"] or answer.get("state") == "loading":
+        return True, ""
+    why = answer["problem"] or "Speech is turned off in this session: call `hk.connect(speech=True)`."
+    return False, f"Nothing here hears speech. {why} Typed turns work."

@@ -105,10 +105,11 @@ _PLAIN: tuple[Trouble, ...] = (
         "microphone",
     ),
     Trouble(
-        "stalled",
+        "stopped",
         "warn",
         "The microphone's sound no longer reaches the kernel.",
-        "The page or its network may have stopped. Choose the microphone again, or type your turns.",
+        "The page was loaded again or closed, or its device or network is gone. Choose the microphone again, or type "
+        "your turns.",
         "microphone",
     ),
     Trouble(
@@ -140,7 +141,7 @@ SILENT = frozenset({"underrun", "sound-again"})
 """What the page reports for the log alone."""
 
 MICROPHONE = frozenset(
-    {"insecure", "denied", "no-device", "in-use", "ended", "zeros", "no-worklet", "late", "reloaded", "stalled"}
+    {"insecure", "denied", "no-device", "in-use", "ended", "zeros", "no-worklet", "late", "reloaded", "stopped"}
     | {"no-microphone", "muted", "card"}
 )
 """What is over once sound arrives."""
@@ -228,11 +229,11 @@ def too_many(what: str) -> Trouble:
     return Trouble("verb", "warn", f"Too much was asked at once: {what} was not done.", "Wait a moment, and try again.")
 
 
-def dropped(what: str, count: int) -> Trouble:
+def dropped(what: str, lost_ms: int) -> Trouble:
     """Return the trouble of sound that came faster than it could be sent."""
     return Trouble(
         "dropped",
         "warn",
-        f"{count * 40 / 1000:.1f} s of {what} were dropped, since the kernel could not take them in time.",
+        f"{lost_ms / 1000:.1f} s of {what} were dropped, since the kernel could not take them in time.",
         "The call goes on; say again what was lost.",
     )
