@@ -40,7 +40,9 @@ def facts(call: Any, handoff_to: Any, endpoint: Any, *, hears: tuple[bool, str] 
 
 def agent_name(call: Any) -> str:
     """Return the name of a call's agent."""
-    return name(str(getattr(call.agent, "name", None) or VOICE_AGENT))
+    given = getattr(call.agent, "name", None)
+    # pydantic-ai takes an agent without a name to be called what a variable of ours is called.
+    return name(str(given)) if given and given != "agent" else VOICE_AGENT
 
 
 def model_name(call: Any) -> str:
