@@ -72,9 +72,8 @@ def _bounded(rows: Sequence[Row]) -> tuple[list[Row], int]:
     while first and size < SIZE_LIMIT:
         first -= 1
         row = told[first]
-        size += (
-            100 + min(len(row["text"]), WORDS_LIMIT) + len(row["unheard"]) + len(row["call"]) + len(row["output"] or "")
-        )
+        words = (row["text"][:WORDS_LIMIT], row["unheard"], row["call"], row["output"] or "", row["note"])
+        size += 150 + sum(map(len, words))
     return told[first:], first
 
 
@@ -96,7 +95,7 @@ def _said(row: Row) -> tuple[str, list[str]]:
         return words, [row["note"]] if row["note"] else []
     note = "" if row["inaudible"] else row["note"]
     notes = [f"{left_out:,} more characters" if left_out else "", note]
-    notes += [word for word in ("inaudible", "interrupted", "typed", "seeded") if row[word]]  # type: ignore[literal-required]
+    notes += [word for word in ("inaudible", "interrupted", "typed", "seeded") if row[word]]
     return words, [*filter(None, notes), *(["still coming"] if row["pending"] else [])]
 
 
@@ -125,16 +124,14 @@ def _sums(rows: Sequence[Row], totals: TotalsJson | None) -> str:
     """Say what the call came to, in what is the same on every run."""
     said = [row for row in rows if not row["seeded"]]
     turns = Counter(row["who"][:1] for row in said if row["kind"] == "turn")
+    handoffs = {row["text"].partition(",")[0] for row in said if row["kind"] == "mark" and row["lane"] == "tools"}
     parts = [
         _count(turns["c"], "caller turn"),
         _count(turns["a"], "reply", "replies"),
         _count(sum(row["kind"] == "tool" for row in said), "tool call"),
         _count(sum(row["interrupted"] for row in said), "interruption"),
         _count(sum(row["inaudible"] for row in said), "inaudible turn"),
-        _count(
-            len({row["text"].partition(",")[0] for row in said if row["lane"] == "tools" and row["kind"] == "mark"}),
-            "handoff",
-        ),
+        _count(len(handoffs), "handoff"),
     ]
     if totals is not None:
         parts += ["no cost"] if totals["simulated"] else [_count(totals["tokens"] or 0, "token"), totals["cost"]]
