@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from .base import HandoffkitError
 
-_PAGE = "Use the browser's microphone instead: `call.panel()` works wherever the kernel runs"
+_PAGE = "The browser's microphone and speaker work wherever the kernel runs: `call.panel()`"
 _INSTALL = (
     "on Debian and Ubuntu `apt-get install libportaudio2`, with conda `conda install -c conda-forge portaudio`, on "
     "macOS `brew install portaudio`; on Windows it comes with sounddevice"
@@ -199,3 +199,12 @@ _INSTEAD = {
     "speaker": "Without one the call goes on, and is not heard.",
 }
 """What else can be done without the device."""
+
+
+class NothingToHear(MicrophoneTrouble):
+    """Whichever microphone there is was asked for, and there is none."""
+
+    kind = "none"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"Nobody was listened to, and the call goes on: there is no microphone here. {why}")

@@ -85,7 +85,7 @@ class Stream:
             self._stream.start()
         except self._error as error:
             self.close()
-            raise _refused(self._name, error) from error
+            raise refused(self._name, error) from error
 
     def close(self) -> None:
         """End it; called again, it does nothing."""
@@ -113,7 +113,7 @@ class Stream:
                 )
             except self._error as error:
                 if _code(error) not in (_WRONG_RATE, _WRONG_CHANNELS) or (rate, channels) == ways[-1]:
-                    raise _refused(device.name, error) from error
+                    raise refused(device.name, error) from error
             else:
                 return stream, rate, channels
         raise AssertionError("the last way either opens or raises")
@@ -200,7 +200,8 @@ def open_stream(device: Device, callback: Callable[..., None], finished: Callabl
         return Stream(find(device.kind, device.name), callback, finished)
 
 
-def _refused(name: str, error: Exception) -> DeviceRefused:
+def refused(name: str, error: Exception) -> DeviceRefused:
+    """Return the error of ours for one of PortAudio's."""
     kind = DeviceBusy if _code(error) == _BUSY else DeviceRefused
     return kind(name, str(error.args[0] if error.args else error).rstrip("."))
 
