@@ -127,7 +127,7 @@ export const flags = (rows, since) => {
   const ticket = ticketFlag(rows, since);
   const moments = rows.filter((row) => isFlag(row) && !(ticket.length && row.look === "good"));
   const made = moments.map((row) => ({
-    id: `flag:${row.k}`, keys: [row.k], at: since(row.at), who: row.who, label: short(row.name || row.text), tone: toneOf(row),
+    id: `flag:${row.k}`, keys: [row.k], at: since(row.at), who: row.who, label: short((row.look === "flag" && row.kind === "over" && row.who !== "o" && row.name) || row.text), tone: toneOf(row),
   }));
   return [...made, ...ticket];
 };

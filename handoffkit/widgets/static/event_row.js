@@ -13,11 +13,12 @@ const MOST = 20000; // characters of one event that are shown; Copy takes all of
 export function makeEvent() {
   const time = h("span", {class: "hk-ev-t"});
   const kind = h("span", {class: "hk-ev-name"});
+  const last = h("span", {class: "hk-ev-last"});
   const words = h("span", {class: "hk-ev-x"});
   const line = h("button", {type: "button", tabindex: "-1", "aria-expanded": "false"},
-    icon("right", true), time, h("span", {class: "hk-ev-k"}, h("i", {class: "hk-sw"}), kind), words);
+    icon("right", true), time, h("span", {class: "hk-ev-k"}, h("i", {class: "hk-sw"}), h("span", {class: "hk-ev-n"}, kind, last)), words);
   const el = h("li", {class: "hk-ev"}, line);
-  parts.set(el, {line, time, kind, words, json: null});
+  parts.set(el, {line, time, kind, last, words, json: null});
   return el;
 }
 
@@ -35,12 +36,19 @@ export function drawEvent(el, event, {open, raw, fault, active}, {since, scope})
   if (el.dataset.who !== event.w) el.dataset.who = event.w;
   el.classList.toggle("hk-ev--bad", Boolean(event.bad));
   setText(has.time, clockMs(since(event.at)));
-  setText(has.kind, event.e);
-  setAttr(has.kind, "title", event.e.length > 20 ? event.e : null);
+  drawName(has, event.e);
   setText(has.words, event.x);
   setAttr(has.line, "aria-expanded", String(open));
   setAttr(has.line, "tabindex", active ? "0" : "-1");
   drawJson(el, has, open ? fault || raw || "Asking the kernel for it" : null, raw, scope);
+}
+
+/** Names differ at their end, so a long one is cut before its last word: "conversation.item.input….completed". */
+function drawName(has, name) {
+  const cutAt = Math.max(0, name.lastIndexOf("."));
+  setText(has.kind, name.slice(0, cutAt));
+  setText(has.last, name.slice(cutAt));
+  setAttr(has.line, "title", name.length > 20 ? name : null);
 }
 
 function drawJson(el, has, text, raw, scope) {

@@ -141,6 +141,13 @@ export function createList({scroller, list, make, draw, guess, moved = () => {}}
       render(new Set(), null);
     },
 
+    /** Go to the beginning, and follow nothing. */
+    toStart() {
+      following = false;
+      scroller.scrollTop = 0;
+      render(new Set(), null);
+    },
+
     /** Bring a row into view if it is not; false if there is none such. */
     reveal(id) {
       const n = items.findIndex((item) => item.id === id);

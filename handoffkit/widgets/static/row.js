@@ -90,7 +90,7 @@ function words(row) {
     return [h("span", {class: "hk-inaud", text: "[inaudible]"}), " ", h("span", {class: "hk-quiet", text: row.note})];
   }
   const nodes = [row.text];
-  if (row.tail) nodes.push(h("span", {class: "hk-prov", text: row.tail}));
+  if (row.tail) nodes.push(row.text && " ", h("span", {class: "hk-prov", text: row.tail}));
   if (row.pending) nodes.push(h("span", {class: "hk-caret", "aria-hidden": "true"}));
   if (row.interrupted) nodes.push(h("span", {class: "hk-cutmark"}), h("span", {class: "hk-unheard", text: row.unheard}));
   if (row.interrupted) nodes.push(note(row));

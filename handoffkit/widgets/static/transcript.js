@@ -61,6 +61,7 @@ export function createTranscript({store, send, view, playback, scope}) {
     if (changed.has("totals") || changed.has("facts") || changed.has("all")) heads(state);
     if (all || changed.has("rows") || changed.has("clock")) {
       list.show(state.rows.filter(inTranscript).map((row) => ({id: row.k, row})), all || changed.has("clock") ? null : state.touched);
+      if (finals === null && list.items.length && state.phase === "ended") list.toStart();
       announce(state);
     }
     if (["all", "rows", "counts"].some((name) => changed.has(name))) tellOlder(state);
@@ -90,6 +91,7 @@ export function createTranscript({store, send, view, playback, scope}) {
   /** Tell a screen reader of turns that have just become final, and of nothing else. */
   function announce(state) {
     const final = new Set(state.rows.filter((row) => !row.pending).map((row) => row.k));
+    if (finals === null && !state.rows.length) return;
     const live = finals !== null && (state.phase === "on" || state.phase === "ending");
     if (live) {
       for (const k of state.touched) if (final.has(k) && !finals.has(k)) say(state.rowOf.get(k));

@@ -27,7 +27,7 @@ export function toolResult(row) {
 function words(row) {
   if (row.kind === "tool") return `${row.call} ${toolResult(row)}`;
   if (row.kind !== "turn") return [row.text, row.note].filter(Boolean).join(", ");
-  const said = row.inaudible ? "[inaudible]" : `${row.text}${row.tail}`;
+  const said = row.inaudible ? "[inaudible]" : [row.text, row.tail].filter(Boolean).join(" ");
   const notes = [interruption(row), row.unheard && `not heard: ${row.unheard}`, row.note].filter(Boolean).join("; ");
   return notes ? `${said} [${notes}]` : said;
 }
