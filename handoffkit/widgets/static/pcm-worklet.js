@@ -40,7 +40,7 @@ export function level(samples) {
     power += sample * sample;
     peak = Math.max(peak, Math.abs(sample));
   }
-  return { rms: decibels(Math.sqrt(power / Math.max(samples.length, 1)) / 32768), peak: decibels(peak / 32768) };
+  return {rms: decibels(Math.sqrt(power / Math.max(samples.length, 1)) / 32768), peak: decibels(peak / 32768)};
 }
 
 /** The mean of a frame's channels; a frame without any is `length` samples of silence. */
@@ -72,7 +72,7 @@ function tap(x, cutoff, half) {
 
 /** The taps for one phase (0 to 1 input sample), scaled so that a constant stays what it is. */
 function phase(offset, half, cutoff) {
-  const taps = Float32Array.from({ length: 2 * half }, (_, at) => tap(half - 1 - at + offset, cutoff, half));
+  const taps = Float32Array.from({length: 2 * half}, (_, at) => tap(half - 1 - at + offset, cutoff, half));
   const sum = taps.reduce((total, value) => total + value, 0);
   return taps.map((value) => value / sum);
 }
@@ -98,7 +98,7 @@ export class Resampler {
     const narrow = Math.min(1, to / from);
     this.half = Math.ceil(ZERO_CROSSINGS / narrow);
     const phases = Math.min(this.up, MOST_PHASES);
-    this.phases = Array.from({ length: phases }, (_, at) => phase(at / phases, this.half, (EDGE * narrow) / 2));
+    this.phases = Array.from({length: phases}, (_, at) => phase(at / phases, this.half, (EDGE * narrow) / 2));
     this.reset();
   }
 
@@ -169,7 +169,7 @@ export class Blocks {
       this.filled += 1;
       this.zeros = this.zeros && sample === 0;
       if (this.filled < this.size) continue;
-      full.push({ samples: this.block, ...level(this.block), zeros: this.zeros });
+      full.push({samples: this.block, ...level(this.block), zeros: this.zeros});
       this.#begin();
     }
     return full;
@@ -248,9 +248,9 @@ export class Playback {
    * @param {number} limit Samples that wait at most.
    */
   constructor(rate, said, limit = LONGEST) {
-    Object.assign(this, { rate, said, ring: new Ring(limit), resampler: new Resampler(RATE, rate) });
-    Object.assign(this, { g: 0, passed: 0, counts: new Map(), fading: new Int16Array(0) });
-    Object.assign(this, { playing: false, waited: 0, dry: Infinity, quiet: Infinity, reported: 0 });
+    Object.assign(this, {rate, said, ring: new Ring(limit), resampler: new Resampler(RATE, rate)});
+    Object.assign(this, {g: 0, passed: 0, counts: new Map(), fading: new Int16Array(0)});
+    Object.assign(this, {playing: false, waited: 0, dry: Infinity, quiet: Infinity, reported: 0});
   }
 
   /**
@@ -264,17 +264,17 @@ export class Playback {
     if (g > this.g) this.#turn(g);
     this.passed += Math.max((at ?? 0) - this.passed - this.ring.size, 0);
     if (!this.playing && this.ring.size === 0 && this.dry < HICCUP) {
-      this.said({ t: "underrun", ms: Math.round((this.dry / RATE) * 1000) });
+      this.said({t: "underrun", ms: Math.round((this.dry / RATE) * 1000)});
     }
     const lost = this.ring.push(samples);
     this.passed += lost;
-    if (lost) this.said({ t: "dropped", ms: Math.round((lost / RATE) * 1000) });
+    if (lost) this.said({t: "dropped", ms: Math.round((lost / RATE) * 1000)});
   }
 
   /** Ends generation `g` with a short fade, and says exactly how many of its samples have left. */
   flush(g) {
     if (g >= this.g) this.#turn(g + 1, g);
-    this.said({ t: "flushed", g, n: this.counts.get(g) ?? 0 });
+    this.said({t: "flushed", g, n: this.counts.get(g) ?? 0});
   }
 
   /** Closes all generations before `next`; what still fades out has been counted. */
@@ -284,7 +284,7 @@ export class Playback {
     this.ring.drop();
     this.counts.set(this.g, this.passed + last.length);
     if (this.counts.size > REMEMBERED) this.counts.delete(this.counts.keys().next().value);
-    Object.assign(this, { g: next, passed: 0, playing: false, waited: 0, dry: Infinity, reported: 0 });
+    Object.assign(this, {g: next, passed: 0, playing: false, waited: 0, dry: Infinity, reported: 0});
   }
 
   /** Fills `output` (Float32Array at the context's rate) with what is next, or with silence. */
@@ -320,10 +320,10 @@ export class Playback {
     if (!this.playing) return;
     this.reported += count;
     const ended = this.ring.size === 0;
-    if (ended) Object.assign(this, { playing: false, waited: 0, dry: 0 });
+    if (ended) Object.assign(this, {playing: false, waited: 0, dry: 0});
     if (!ended && this.reported < RATE / 10) return;
     this.reported = 0;
-    this.said({ t: "played", g: this.g, n: this.passed });
+    this.said({t: "played", g: this.g, n: this.passed});
   }
 }
 
@@ -350,7 +350,7 @@ if (typeof registerProcessor === "function") {
     constructor() {
       super();
       this.playback = new Playback(sampleRate, (message) => this.port.postMessage(message));
-      this.port.onmessage = ({ data }) => this.#take(data);
+      this.port.onmessage = ({data}) => this.#take(data);
     }
 
     #take(message) {
