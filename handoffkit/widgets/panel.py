@@ -20,12 +20,12 @@ from .desk import Desk, subject_of
 from .handover import Handover
 from .hands import Hands
 from .state.facts import facts
+from .twin import plain, twin
 
 if TYPE_CHECKING:
     from ..call import Call
 
 _STATIC = Path(__file__).parent / "static"
-_BEFORE = "The call panel. Run this cell in a live notebook to start the call here."
 
 
 def _read() -> dict[str, str]:
@@ -123,11 +123,9 @@ class Panel(anywidget.AnyWidget):
 
     def _twin(self) -> dict[str, str]:
         """Return what a saved notebook shows where no kernel runs: the same words on each run."""
-        turns = [] if self.call is None else self.call.turns
-        if not turns:
-            return {"text/plain": _BEFORE, "text/html": f"<p>{_BEFORE}</p>"}
-        transcript = self.log.transcript(heard=False)
-        return {"text/plain": str(transcript), "text/html": transcript._repr_html_()}
+        rows, totals = self._desk.feed.story.whole()
+        shown = rows, totals, self._handover.json, self.facts
+        return {"text/plain": plain(*shown), "text/html": twin(*shown)}
 
     def _set(self, values: dict[str, Any]) -> None:
         with self.hold_sync():

@@ -9,7 +9,7 @@ from .outbox import BACKLOG
 from .state.events import Event, Events
 from .state.row import Row
 from .state.rows import Rows
-from .state.totals import Totals
+from .state.totals import Totals, TotalsJson
 from .subject import Subject
 
 ROWS = 300
@@ -59,6 +59,11 @@ class Story:
     def snapshot(self) -> dict[str, Any]:
         """Return the newest rows and events, and the totals."""
         return {"rows": self._rows.all(ROWS), "events": self._events.last(EVENTS), "totals": self._totals()}
+
+    def whole(self) -> tuple[Sequence[Row], TotalsJson]:
+        """Return all rows, and the totals."""
+        rows = self._rows.all()
+        return rows, self._sums.now(rows)
 
     def earlier(self, before: str) -> Sequence[Row]:
         """Return the rows before the one called *before*."""
