@@ -149,8 +149,7 @@ class Block:
             self._add([heading(self.conn, context.title, context.began)], None)
         for number in range(first, len(self.turns)):
             turn = self.turns[number]
-            placed = self._place(fold, turn.start, context)
-            fold = self._say(placed, turn, self._following(number), context)
+            fold = self._say(fold, turn, self._following(number), context)
             self._folds.append(fold)
         self._place(fold, float("inf"), context)
 
@@ -183,7 +182,9 @@ class Block:
             simulated=context.simulated,
             sound=context.sound,
         )
-        self._add(turn_rows(turn, name(self.conn), setting), turn)
+        for row in turn_rows(turn, name(self.conn), setting):
+            fold = self._place(fold, min(row["at"], turn.start), context)  # a tool may come before its turn's words
+            self._add([row], turn)
         return _Fold(len(self.rows), fold.marks, max(fold.latest, turn.start), waiting, voices, voice)
 
     def _place(self, fold: _Fold, before: float, context: Context) -> _Fold:
