@@ -21,6 +21,7 @@ from .errors import (
     NotAVoiceAgent,
     NothingHeard,
 )
+from .listening import Listening, bounded
 from .marks import Turn
 from .recorded import Recorded
 from .speaker import Speaker
@@ -67,7 +68,7 @@ class Call(Recorded):
         self.speak_first = speak_first
         self.approvals = Approvals()
         """Tool calls that wait for a yes, where somebody is there to give it: a panel, or `approvals.watch`."""
-        self._options = {"model": model, "reply_timeout": reply_timeout, **options}
+        self._settings = {"model": model, "reply_timeout": reply_timeout, **options}
         self._session = _session(agent, {"model": model, **options}, self._endpoint, self.label, self.approvals)
         self._spoken = Spoken(self._session, self._wire, self._endpoint, self._folder)
         self._waiting = Waiting(self._session, self._wire, self._endpoint, self._folder, reply_timeout)
@@ -76,7 +77,8 @@ class Call(Recorded):
         self._stopping: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._panel: Panel | None = None
-        self._session.interrupts = lambda: bool((self._spoken.detection or {}).get("interrupt_response", True))
+        self._listening = Listening(self.mark)
+        self._session.interrupts = lambda: self._spoken.interrupts
 
     async def start(self) -> Self:
         """Open the session; called again, it does nothing.
@@ -151,22 +153,34 @@ class Call(Recorded):
             raise NothingHeard(sound.name, sound.level, self._spoken.detection or {})
         return (await self._answers(*said))[-1]
 
-    async def listen(self, *, source: "AsyncIterator[bytes]", seconds: float = 20.0) -> list[Turn]:
-        """Listen to a source of sound, and return what was said in the call meanwhile, by both sides.
+    async def listen(self, *, source: Any = None, seconds: float = 20.0) -> list[Turn]:
+        """Listen to a microphone, and return what was said in the call meanwhile, by both sides.
+
+        What is wrong with it meanwhile (no sound is arriving, it was unplugged) is a warning, and a mark in the log.
 
         Args:
-            source: Yields blocks of PCM16, mono, 24000 Hz, as they are recorded.
+            source: `"page"` is the browser's microphone, as a panel has it; `"card"` the kernel's own, `"card:3"` or a
+                name another one of these. A recording (path, bytes, `Sound`, array) stands in for one, and so does an
+                async iterator of blocks of PCM16, mono, 24000 Hz. By default it is the page's where a panel has it
+                open, else the kernel's; where there is neither, that is a warning, and nothing is said.
             seconds: How long to listen, at most; a source may end earlier.
 
         Raises:
+            MicrophoneError: The microphone that was asked for cannot be used.
             CallNotStarted, CallOver, AudioBusy, SpeechMissing, ReplyFailed, ReplyTimeout, ToolRaised, EndpointGone: As
                 for `send_audio`.
         """
         self._check()
         await self._spoken.check()
+        microphone = await self._listening.open(source, self._panel)
+        if microphone is None:
+            return []
         before = self._idle_seq()
-        async with self._spoken.source("the microphone"):
-            said = await self._say(_bounded(source, seconds), realtime=True)
+        try:
+            async with self._spoken.source(microphone.name):
+                said = await self._say(bounded(microphone, seconds), realtime=True)
+        finally:
+            microphone.close()
         if said is not None:
             await self._answers(*said)
         return [turn for turn in self.turns if turn.seq > before]
@@ -196,9 +210,8 @@ class Call(Recorded):
         if state["outstanding"]:
             await self._session.interrupt(self._heard(played_ms))
             await self._waiting.ask("wait", after=state["seq"], idle=_CANCEL)
-        elif self._session.playback.audible and self._session.playback.sounding:
-            await self._session.interrupt(None)
-            await self._waiting.passed("conversation.item.truncate", state["seq"], _CUT)
+        else:
+            await self._cut_what_sounds()
 
     async def hang_up(self) -> None:
         """End the call; called again, it does nothing. What was said stays readable, and can be handed off.
@@ -211,7 +224,8 @@ class Call(Recorded):
         try:
             if self._started and not self._wire.closed:
                 await self._spoken.end()
-                await self._stop_sounding()
+                with contextlib.suppress(Exception):  # whatever is wrong with the connection, the call ends
+                    await self._cut_what_sounds()
                 await self._waiting.last_words()
         finally:
             self._over = self._over or "hung up"
@@ -239,13 +253,11 @@ class Call(Recorded):
 
     @property
     def busy(self) -> bool:
-        """Whether a cell, or the panel, waits for the reply to a turn."""
+        """Whether somebody waits for the reply to a turn."""
         return self._busy
 
     async def use_speaker(self, speaker: "Speaker | None") -> None:
-        """Play the agent's sound by *speaker* from now on: the panel's, or one of a sound card.
-
-        What was heard of a reply that is interrupted is then what was really played.
+        """Play the agent's sound by *speaker* from now on; what counts as heard is then what was really played.
 
         Args:
             speaker: See `handoffkit.speaker.Speaker`; None for one that nobody hears, and that counts all the same.
@@ -282,7 +294,7 @@ class Call(Recorded):
 
     def again(self) -> "Call":
         """Return a new call with the same agent and the same settings, not yet started."""
-        return Call(self.agent, speak_first=self.speak_first, **self._options)
+        return Call(self.agent, speak_first=self.speak_first, **self._settings)
 
     def __repr__(self) -> str:
         return f"<Call {self.label}, {self.state}>"
@@ -344,6 +356,8 @@ class Call(Recorded):
         """Return the replies to the turns that began between two frames, or these turns where no reply is due."""
         if not self._spoken.replies:
             return [turn for turn in self.turns if turn.speaker == "caller" and before < turn.seq <= last]
+        if not self._spoken.interrupts:
+            await self._waiting.passed_over(before, last)
         ends = await self._waiting.answered(before, last)
         return await self._waiting.replies(ends) or [nothing_said(ends[-1])]
 
@@ -359,14 +373,12 @@ class Call(Recorded):
         with contextlib.suppress(Exception):
             await self.interrupt()
 
-    async def _stop_sounding(self) -> None:
-        """Where somebody hears the agent, what has not sounded by the end of the call was not heard."""
-        playback = self._session.playback
-        if playback.audible and playback.sounding and not self._wire.outstanding:
-            with contextlib.suppress(Exception):  # whatever is wrong with the connection, the call ends
-                seq = self._wire.seq
-                await self._session.interrupt(None)
-                await self._waiting.passed("conversation.item.truncate", seq, _CUT)
+    async def _cut_what_sounds(self) -> None:
+        """Where somebody hears the agent, stop what has arrived and has not sounded, and say that it was not heard."""
+        if self._session.playback.audible and self._session.playback.sounding and not self._wire.outstanding:
+            seq = self._wire.seq
+            await self._session.interrupt(None)
+            await self._waiting.passed("conversation.item.truncate", seq, _CUT)
 
     def _heard(self, played_ms: int | None) -> int | None:
         """Never more than has arrived, and nothing to cut where nothing was heard."""
@@ -386,12 +398,3 @@ def _session(
     if not isinstance(agent, Agent):
         raise NotAVoiceAgent(agent)
     return PydanticSession(agent, Options(**options), endpoint, label, approvals)
-
-
-async def _bounded(source: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:
-    """Yield what *source* yields in the next *seconds*, also where it yields nothing."""
-    loop = asyncio.get_running_loop()
-    end = loop.time() + seconds
-    with contextlib.suppress(TimeoutError, StopAsyncIteration):
-        while (left := end - loop.time()) > 0:
-            yield await asyncio.wait_for(anext(source), left)

@@ -58,6 +58,11 @@ class Spoken:
         """Whether a turn is answered: push-to-talk asks for that, and turn detection may be told not to."""
         return self.detection is None or bool(self.detection.get("create_response", True))
 
+    @property
+    def interrupts(self) -> bool:
+        """Whether a caller who begins to speak stops the agent."""
+        return bool((self.detection or {}).get("interrupt_response", True))
+
     @contextlib.asynccontextmanager
     async def source(self, name: str) -> AsyncIterator[None]:
         """Hold the call's one ear for a source of sound; one that only waits for the end of its turn is waited for.

@@ -29,6 +29,8 @@ from .wire.turn_state import (
 
 __all__ = ["TurnEnd", "TurnTracker", "Verdict", "closed_how", "hung_up"]
 
+UNASKED = "the caller's words are in and no reply has begun"
+"""What is outstanding where nobody has asked for the reply to a turn that is whole."""
 _NORMAL_CLOSE = (None, 1000, 1001, 1005)
 """Codes with which a client hangs up; with any other it reports trouble (RFC 6455, section 7.4.1)."""
 
@@ -131,7 +133,7 @@ class _Conn:
             if (words := turn.outstanding()) is not None:
                 return words
         if self.waiting is not None and self.waiting.ordinal:
-            return "the caller's words are in and no reply has begun"
+            return UNASKED
         return None
 
     # The client asks.

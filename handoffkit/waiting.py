@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import EndpointGone, ReplyFailed, ReplyTimeout, ToolRaised
 from .marks import Turn
 from .process import Endpoint
-from .turns import TurnEnd
+from .turns import UNASKED, TurnEnd
 from .wire.call_log import CallLog
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ _CLOSE = 5.0  # seconds in which the end of a call reaches the log
 _SHORT = 1.0  # seconds that a reply takes at most if it is waited for without asking the endpoint
 _CUT, _CUT_LOOKS = 0.5, 25  # seconds in which a client says how much it has played, and how often the log is looked at
 _LAST_WORDS = 10.0  # seconds without anything new after which words that are due count as not coming
+_UNASKED = 1.0  # seconds in which the service itself asks for the reply to a turn, if it does
 _LONGEST = 60.0  # seconds for which they are waited for at most, whatever else passes in the log
 
 
@@ -83,6 +84,20 @@ class Waiting:
         if (error := self._session.tool_error()) is not None:
             raise ToolRaised(error) from error
         return ends
+
+    async def passed_over(self, before: int, last: int) -> None:
+        """Ask for the reply to a turn between two frames that was spoken over the agent, where that does not stop it.
+
+        The service asks for a reply when such a turn ends, and gets none while the agent is still replying: OpenAI's
+        API reference warns of it at `create_response`. Nobody asks again, and the turn would wait for ever.
+        """
+        with contextlib.suppress(EndpointGone, TimeoutError):
+            async with asyncio.timeout(self.reply_timeout):
+                while self._wire.open_between(before, last):
+                    seq, outstanding = self._wire.seq, self._wire.outstanding
+                    await self._endpoint.ask("grew", self._folder, seq=seq, timeout=_UNASKED)
+                    if self._wire.seq == seq and outstanding == UNASKED:
+                        return await self._session.respond()
 
     async def replies(self, ends: list[TurnEnd]) -> list[Turn]:
         """Return what the agent said in turns that have ended; of a reply that was spoken over, what was heard of it.

@@ -1,4 +1,4 @@
-"""Push-to-talk in the middle of a call, and speakers that somebody hears: real sound, the real endpoint process."""
+"""Push-to-talk in the middle of a call, speakers that somebody hears, and microphones: all of it real sound."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,7 +9,8 @@ from conftest import ROOT
 from pydantic_ai import Agent
 
 import handoffkit as hk
-from handoffkit import audio
+from handoffkit import audio, microphone
+from handoffkit.errors import NoDevice, NoPanel, NothingToHear
 from handoffkit.marks import Interrupted
 from handoffkit.speaker import ClockSpeaker
 
@@ -28,10 +29,11 @@ class Loud(ClockSpeaker):
     audible = True
 
 
-def new_call(*lines: str) -> hk.Call:
+def new_call(*lines: str, **detection: Any) -> hk.Call:
     hk.connect(model={"gpt-realtime": hk.ScriptedModel(list(lines))})
     agent = Agent(instructions="You are a phone support agent.")
-    return hk.Call(agent, model_settings={"turn_detection": {"silence_duration_ms": 700}})
+    detection = {"type": "server_vad", "silence_duration_ms": 700} | detection
+    return hk.Call(agent, model_settings={"openai_turn_detection": detection})
 
 
 def caller_turns(call: hk.Call) -> list[Any]:
@@ -107,3 +109,56 @@ async def test_where_nobody_hears_it_a_whole_reply_stays_whole() -> None:
         await call.send("My laptop does not charge.")
         await call.interrupt()
     assert not call.turns[-1].interrupted
+
+
+async def test_a_turn_spoken_over_an_agent_that_does_not_stop_gets_its_reply_all_the_same() -> None:
+    async with new_call(LONG, "Yes?", interrupt_response=False) as call:
+        first = asyncio.create_task(call.send_audio(FIRST))
+        async with asyncio.timeout(60):
+            async for _ in hk.log().follow("response.output_audio.delta", label=call.label):
+                break
+        over = await call.send_audio(SECOND, over=True)
+        assert not (await first).interrupted
+        assert over.text == "Yes?"
+        assert [frame.data["response"]["status"] for frame in call.log.filter("response.done")] == ["completed"] * 2
+
+
+# Microphones
+
+
+async def test_a_recording_stands_in_for_a_microphone() -> None:
+    async with new_call("Yes?") as call:
+        said = await call.listen(source=LAPTOP / "turn-3.wav", seconds=30)
+        assert [turn.speaker for turn in said] == ["caller", "agent"]
+        assert "presentation" in said[0].text
+
+
+async def test_listening_ends_in_its_time_also_where_nothing_comes() -> None:
+    async with new_call("Yes?") as call:
+        silent: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+        async def never() -> AsyncIterator[bytes]:
+            yield await silent
+
+        assert await asyncio.wait_for(call.listen(source=never(), seconds=0.1), 20) == []
+
+
+async def test_where_there_is_no_microphone_at_all_listening_says_so_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def none(source: str) -> Any:
+        raise NoDevice("microphone", [])
+
+    monkeypatch.setattr(microphone, "_card", none)
+    async with new_call("Yes?") as call:
+        with pytest.warns(NothingToHear, match="has no microphone: it has no sound card at all"):
+            assert await call.listen(seconds=5) == []
+        with pytest.raises(NoDevice):
+            await call.listen(source="card", seconds=5)
+        with pytest.raises(NoPanel):
+            await call.listen(source="page", seconds=5)
+        async with asyncio.timeout(10):
+            async for _ in hk.log().follow("microphone", label=call.label):
+                break
+        [mark] = call.log.filter("microphone")
+        assert mark.data["trouble"] == "none"

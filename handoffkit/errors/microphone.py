@@ -21,9 +21,14 @@ class MicrophoneError(HandoffkitError):
 
 
 class NoPortAudio(MicrophoneError):
-    """The library that reaches the sound card is not installed."""
+    """The library that reaches the sound card is not installed.
+
+    Attributes:
+        found: What was found instead, in a few words.
+    """
 
     def __init__(self, found: object) -> None:
+        self.found = str(found)
         super().__init__(
             f"The kernel's sound card is reached through PortAudio, which cannot be loaded ({found}). Install it: "
             f"{_INSTALL}. Then run this cell again. {_PAGE}."
