@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -13,9 +14,12 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from sound_card import Card, card
 
 from handoffkit.commands import doctor
 from handoffkit.commands.doctor import Finding
+
+__all__ = ["card"]
 
 
 def findings() -> dict[str, Finding]:
@@ -164,3 +168,45 @@ def test_the_table_wraps_and_keeps_its_columns() -> None:
     assert lines[0].startswith("note     Fonts   word")
     assert lines[-1] == "ok       Python  3.12"
     assert sum("->" in line for line in lines) == 1
+
+
+def test_the_sound_card_is_named_with_its_devices(card: Card) -> None:
+    finding = findings()["Sound card"]
+    assert (finding.state, finding.do) == ("info", "")
+    assert re.match(r"\d microphones? \(.*pulse.*\), \d speakers? \(.*pulse.*\)$", finding.found)
+
+
+def test_a_machine_without_a_sound_card_needs_none(card: Card, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    nothing = tmp_path / "asound.conf"
+    nothing.write_text("pcm.nothing { type copy }\n")
+    monkeypatch.setenv("ALSA_CONFIG_PATH", str(nothing))
+    finding = findings()["Sound card"]
+    assert finding.state == "info"
+    assert finding.found.startswith("no microphone, no speaker; typed calls and the browser's microphone")
+
+
+@pytest.mark.parametrize(
+    ("code", "found", "do"),
+    [
+        ('print(\'{"missing": "PortAudio library not found"}\')', "not reached: PortAudio library", "libportaudio2"),
+        ("import os; os.abort()", "PortAudio ended the process", "sound setup"),
+        ("import time; time.sleep(60)", "not looked at", ""),
+    ],
+)
+def test_a_sound_card_that_cannot_be_reached_is_a_note(
+    monkeypatch: pytest.MonkeyPatch, code: str, found: str, do: str
+) -> None:
+    monkeypatch.setattr(doctor, "_DEVICES", code)
+    monkeypatch.setattr(doctor, "_PATIENCE", 2.0)
+    finding = findings()["Sound card"]
+    assert finding.state == "note"
+    assert found in finding.found
+    assert "`call.panel()`" in finding.found
+    assert do in finding.do
+
+
+def test_what_the_doctor_asks_portaudio_says_what_is_missing() -> None:
+    begin = "import ctypes.util; ctypes.util.find_library = lambda name: None\n"
+    command = [sys.executable, "-c", begin + doctor._DEVICES]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(done.stdout) == {"missing": "PortAudio library not found"}

@@ -3,11 +3,11 @@
 It looks and changes nothing. Of an environment variable it says the name and whether it is set, never the value.
 """
 
-import ctypes.util
 import json
 import os
 import platform
 import socket
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -22,10 +22,13 @@ from packaging.specifiers import SpecifierSet
 State = Literal["ok", "info", "note", "problem"]
 
 NOT_FOR_TYPED_CALLS = {
+    "anywidget": "the panel needs it",
     "ipykernel": "notebooks need it",
+    "ipywidgets": "the panel needs it",
     "jupyterlab": "`handoffkit lab` needs it",
     "matplotlib": "timeline pictures need it",
     "openai-agents": "agents of that SDK need it",
+    "sounddevice": "the sound card of the kernel's own machine needs it",
 }
 """What typed calls in a script do without, and who needs it."""
 
@@ -40,6 +43,21 @@ STEERING = (
 PROXIES = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
 SCRIPTS = {"Korean": "한국어", "Chinese": "中文", "Japanese": "かな", "Arabic": "عربي", "Hindi": "हिन्दी", "emoji": "😀"}
 """Sample texts for the fonts, by what a person calls them."""
+_DEVICES = """
+import json
+from handoffkit.errors import NoPortAudio
+from handoffkit.sound_card import devices
+try:
+    print(json.dumps({kind: [each.name for each in devices(kind)] for kind in ("input", "output")}))
+except NoPortAudio as error:
+    print(json.dumps({"missing": error.found}))
+"""
+_PATIENCE = 20.0  # seconds in which PortAudio has asked the system for its devices
+_NOT_FOR_ALL = "typed calls and the browser's microphone (`call.panel()`) need none"
+_INSTALL = (
+    "Install PortAudio, if the kernel's own microphone is to be used: on Debian `apt-get install libportaudio2`, with "
+    "conda `conda install -c conda-forge portaudio`."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +91,7 @@ def examine() -> Iterator[Finding]:
     yield _temporary_folder()
     yield _fonts()
     yield _speech()
-    yield _portaudio()
+    yield _sound_card()
     yield _variables("Settings", STEERING)
     yield _variables("Proxies", (*PROXIES, *map(str.lower, PROXIES)))
 
@@ -201,12 +219,30 @@ def _speech() -> Finding:
     return Finding("Speech", "ok", ", ".join(f"{each.what} {each.found}" for each in found) or "not looked at")
 
 
-def _portaudio() -> Finding:
+def _sound_card() -> Finding:
+    """Ask PortAudio for the devices in a process of its own, since it ends one where the system's setup is broken."""
     try:
-        found = "found" if ctypes.util.find_library("portaudio") else "not found"
-    except OSError as error:  # it may ask a compiler, through a temporary file
-        found = f"not looked for ({error.strerror or error})"
-    return Finding("PortAudio", "info", f"{found}; only a kernel's own sound card will need it, not typed calls")
+        done = subprocess.run(
+            [sys.executable, "-c", _DEVICES], capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding("Sound card", "note", f"not looked at ({type(error).__name__}); {_NOT_FOR_ALL}")
+    if done.returncode:
+        ended = f"PortAudio ended the process that asked it (status {done.returncode})"
+        return Finding("Sound card", "note", f"{ended}; {_NOT_FOR_ALL}", "Mend the sound setup of this system.")
+    answer = json.loads(done.stdout)
+    if missing := answer.get("missing"):
+        return Finding("Sound card", "note", f"not reached: {missing}; {_NOT_FOR_ALL}", _INSTALL)
+    return Finding("Sound card", "info", _devices(answer))
+
+
+def _devices(found: dict[str, list[str]]) -> str:
+    said = [
+        f"{len(names)} {what}{'s' * (len(names) > 1)} ({', '.join(names)})" if names else f"no {what}"
+        for what, names in (("microphone", found["input"]), ("speaker", found["output"]))
+    ]
+    without = "" if all(found.values()) else f"; {_NOT_FOR_ALL}"
+    return f"{', '.join(said)}{without}"
 
 
 def _variables(what: str, names: Sequence[str]) -> Finding:
