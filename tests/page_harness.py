@@ -34,7 +34,7 @@ def theme(name: str) -> str:
 class Handler(BaseHTTPRequestHandler):
     """Answers with the page, the panel's files, the themes and the states."""
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         found = self.find(urlsplit(self.path).path)
         kind, body = found if found else ("text/plain", b"not found")
         self.send_response(200 if found else 404)
@@ -54,12 +54,13 @@ class Handler(BaseHTTPRequestHandler):
             return "application/json", json.dumps(page_states.states()).encode()
         if path in {"/theme/light.css", "/theme/dark.css"}:
             return "text/css", theme(path[7:-4]).encode()
-        file = STATIC / path.removeprefix("/static/")
-        if path.startswith("/static/") and file.parent == STATIC and file.is_file():
-            return TYPES.get(file.suffix, "application/octet-stream"), file.read_bytes()
+        for prefix, folder in (("/static/", STATIC), ("/page/", PAGE.parent)):
+            file = folder / path.removeprefix(prefix)
+            if path.startswith(prefix) and file.parent == folder and file.is_file():
+                return TYPES.get(file.suffix, "application/octet-stream"), file.read_bytes()
         return None
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: object) -> None:
         """Say nothing: a test's output is the test's."""
 
 

@@ -67,7 +67,12 @@ def event(q: int, at: float, name: str, c: str, w: str, x: str, **more: Any) -> 
 
 ROWS = [
     row(
-        "r1", "c", 1.2, 5.6, "Hi, my laptop stopped charging last night. The light next to the plug stays off.", tokens=None
+        "r1",
+        "c",
+        1.2,
+        5.6,
+        "Hi, my laptop stopped charging last night. The light next to the plug stays off.",
+        tokens=None,
     ),
     row(
         "r2",
@@ -265,7 +270,10 @@ def states() -> dict[str, Json]:
         row("q2", "c", 11.2, 11.4, "My laptop does not charge.", typed=True),
         row("q3", "a1", 11.6, 15.1, "Since when, and is the charge light on?", gap_ms=400),
     ]
-    cut = [*ROWS[:1], row("s2", "a1", 6.92, 11.3, "I can help with that. Is it the charger that came with it?", gap_ms=720)]
+    cut = [
+        *ROWS[:1],
+        row("s2", "a1", 6.92, 11.3, "I can help with that. Is it the charger that came with it?", gap_ms=720),
+    ]
     closed = row("s3", "o", 21.5, 21.5, "connection closed", kind="over", bad=True, look="bad", clip=False)
     simulated = {"mode": "simulated", "who": SIMULATED}
     approvals = [{"id": "call_1", "name": "refund", "arguments": 'order="A-17", euros=40'}]

@@ -9,7 +9,6 @@ import {createLink} from "./link.js";
 import {createListening} from "./listening.js";
 import {createPlayback} from "./playback.js";
 import {createSetup} from "./setup.js";
-import {PageSound} from "./sound.js";
 import {createStore, createView} from "./store.js";
 import {createStrip} from "./strip.js";
 import {createTabs} from "./tabs.js";
@@ -18,6 +17,18 @@ import {createTimeline} from "./timeline.js";
 import {createTranscript} from "./transcript.js";
 
 const TICK_MS = 250;
+const HIDDEN_MS = 300;
+
+/** Before the next frame; a hidden page has no frames, and there the microphone still has to be let go in time. */
+function soon(fn) {
+  const once = () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    fn();
+  };
+  const frame = requestAnimationFrame(once);
+  const timer = setTimeout(once, HIDDEN_MS);
+}
 
 /**
  * Make what all views of one model share. Called once a model, from the factory's closure.
@@ -25,21 +36,19 @@ const TICK_MS = 250;
  */
 export function createShared({model, sources}) {
   const scope = createScope();
-  const store = createStore();
-  let sound = null;
-  const link = createLink({model, store, scope, onMessage: (message, buffers) => sound?.message?.(message, buffers)});
-  sound = new PageSound({send: link.send, worklet: sources["pcm-worklet.js"]});
-  const listening = createListening({store, sound, send: link.send, scope});
+  const store = createStore({schedule: soon});
+  let listening = null;
+  const link = createLink({model, store, scope, onMessage: (message, buffers) => listening?.message(message, buffers)});
+  listening = createListening({store, send: link.send, page: link.page, worklet: sources["pcm-worklet.js"]});
   link.beat(listening.isOpen);
   const dispose = () => {
     listening.dispose();
-    sound.dispose?.();
     link.dispose();
     scope.dispose();
     store.dispose();
   };
   store.request = link.request;
-  return {store, sound, listening, send: link.send, page: link.page, dispose};
+  return {store, sound: listening.sound, listening, send: link.send, page: link.page, dispose};
 }
 
 /**
@@ -92,6 +101,7 @@ export function mountPanel({shared, el}) {
 
 function compose(base) {
   const {store, send, view, panel, scope, listening} = base;
+  scope.on(panel, "pointerdown", () => store.state.phase === "on" && listening.wake());
   const playback = createPlayback({...base, scope: scope.child()});
   const make = (create, more = {}) => create({...base, playback, scope: scope.child(), ...more});
   const onHandoff = () => {
@@ -102,6 +112,7 @@ function compose(base) {
   const act = (name) => {
     if (name === "microphone") view.set({picking: true});
     else if (name === "resume") listening.resume();
+    else if (name === "play") listening.wake();
     else if (name === "push") send({t: "hands_free", on: false});
     else if (name === "details") copy(JSON.stringify({error: store.state.error, phase: store.state.phase}, null, 2));
   };
@@ -116,7 +127,7 @@ function compose(base) {
   const dock = make(createDock, {
     onHandoff,
     onStart: () => (listening.start(), send({t: "start"})),
-    onTalk: (down) => (listening.talk(down), store.guess({talking: down}), send({t: "talk", down})),
+    onTalk: (down) => listening.talk(down),
   });
   const body = h("div", {class: "hk-body"}, ticket.el, tabs.el);
   panel.append(header.el, strip.el, setup.el, timeline.el, body, dock.el);

@@ -16,6 +16,9 @@ export function mainOf({phase, controls, mic, facts, kernel}) {
   if (phase === "ending") return {what: "wait", label: "Hanging up", icon: "hang", off: true, why: "The last words are being waited for"};
   if (facts.hears?.ok === false) return {what: "none", label: "Talk", icon: "micoff", off: true, why: facts.hears.words};
   if (mic.id === "none") return {what: "pick", label: "Talk", icon: "mic", off: false, why: "No microphone is chosen: press to choose one"};
+  if (mic.id === "page" && !mic.live) return mic.opening ?
+    {what: "wait", label: "Opening", icon: "mic", off: true, why: "Waiting for the browser's permission"} :
+    {what: "open", label: "Start microphone", icon: "mic", off: false, why: "The microphone is off"};
   if (controls.muted) return {what: "talk", label: "Muted", icon: "micoff", off: true, why: "Nothing is sent while the microphone is muted"};
   if (controls.hands_free) return {what: "talk", label: "Listening", icon: "mic", off: true, why: "Hands-free is on: just speak"};
   return {what: "talk", label: controls.talking ? "Talking" : "Talk", icon: "mic", off: false, why: ""};
@@ -24,16 +27,16 @@ export function mainOf({phase, controls, mic, facts, kernel}) {
 /** The words beside the meter. Pure. */
 export function levelWords({mic, trouble}) {
   if (mic.id === "none") return "typing only";
-  if (!mic.live) return mic.words || "microphone off";
-  if (trouble?.id === "zeros" || mic.db === null) return mic.words || "no signal";
+  if (mic.id !== "page") return mic.db === null ? "kernel's microphone" : db(mic.db);
+  if (!mic.live) return mic.opening ? "opening" : "off";
+  if (trouble?.id === "zeros" || mic.db === null) return "no signal";
   return db(mic.db);
 }
 
-/** Whether the agent is being heard or is still speaking now. Pure. */
-export function speaks({rows, phase, mic}) {
-  if (phase !== "on") return false;
-  const last = rows.findLast((row) => row.kind === "turn" && row.who !== "c");
-  return Boolean(mic.playing) || Boolean(last?.pending);
+/** Whether the agent speaks at `now` (s on the log's clock), or what it has said is still being played. Pure. */
+export function speaks({rows, phase}, now) {
+  const last = phase === "on" ? rows.findLast((row) => row.kind === "turn" && /^a/.test(row.who)) : null;
+  return Boolean(last) && (last.pending || (!last.interrupted && now < Math.max(last.end ?? 0, last.at + (last.total_ms ?? 0) / 1000)));
 }
 
 /** Build the dock; `onStart`, `onHandoff`, `onTalk(down)` do what the buttons say. */
@@ -42,7 +45,7 @@ export function createDock(parts) {
   let since = -Infinity;
   const guard = () => performance.now() - since > GUARD_MS;
   const main = h("button", {type: "button", class: "hk-btn hk-talk"});
-  const stop = button({label: "Stop", icon: "stop", hideText: true, title: "Stop the agent's reply", onClick: () => (send({t: "interrupt"}), listening.quiet())});
+  const stop = button({label: "Stop", icon: "stop", hideText: true, title: "Stop the agent's reply", onClick: () => send({t: "interrupt"})});
   const free = h("button", {type: "button", class: "hk-switch", role: "switch", on: {click: () => setFree()}}, h("i"), "Hands-free");
   const meter = createMeter();
   const level = h("span", {class: "hk-level"});
@@ -63,6 +66,7 @@ export function createDock(parts) {
     if (!guard() || main.getAttribute("aria-disabled") === "true") return;
     if (what === "start") onStart();
     else if (what === "pick") view.set({picking: true});
+    else if (what === "open") listening.resume();
   });
 
   const setFree = () => {
@@ -94,16 +98,15 @@ export function createDock(parts) {
     const deaf = s.mic.id === "none" || s.facts.hears?.ok === false;
     free.disabled = deaf || s.phase !== "on";
     setAttr(free, "aria-checked", Boolean(s.controls.hands_free));
-    stop.disabled = !speaks(s);
+    stop.disabled = !speaks(s, store.now());
     pick.hidden = s.phase !== "on";
     setAttr(pick, "aria-expanded", Boolean(view.state.picking));
   };
 
   const drawLevel = (s) => {
     meter.show(s.mic);
-    const bad = !s.mic.live && s.mic.id !== "none";
-    line.classList.toggle("hk-meterline--off", bad || s.trouble?.id === "zeros" || /^zeros/.test(s.error?.id ?? ""));
-    meter.el.hidden = s.mic.id === "none" || s.mic.id.startsWith("card") && s.mic.db === null;
+    line.classList.toggle("hk-meterline--off", (s.mic.id === "page" && !s.mic.live) || s.trouble?.id === "zeros" || /^zeros/.test(s.error?.id ?? ""));
+    meter.el.hidden = s.mic.id !== "page";
     setText(level, levelWords(s));
   };
 

@@ -1,13 +1,11 @@
 // The header: what state the call is in, for how long, who answers; Hand off, Mute and Hang up.
 
 import {button, h, setAttr, setText} from "./dom.js";
+import {kindOf} from "./faults.js";
 import {clockShort, names} from "./format.js";
 
 const WORDS = {ready: "Ready", starting: "Starting", on: "On call", ending: "Hanging up", ended: "Ended"};
 const SILENT = new Set(["zeros", "no-device", "denied", "ended", "insecure", "in-use", "no-worklet", "stalled", "reloaded"]);
-
-/** The kind of a trouble: its id without the number that tells one appearance from the next. */
-const kindOf = (id) => (id ?? "").replace(/-\d+$/, "");
 
 /** The state in words (short ones for a narrow panel) and the colour of its dot ("", "on", "warn", "bad"). Pure. */
 export function stateOf({phase, error, controls, facts, kernel, trouble}) {
@@ -15,7 +13,7 @@ export function stateOf({phase, error, controls, facts, kernel, trouble}) {
   const wrong = error?.tone === "bad" || !trouble?.id ? error ?? {} : trouble;
   if (phase === "on") {
     if (facts.watching) return {word: "Watching", dot: "on"};
-    if (SILENT.has(kindOf(wrong.id))) return {word: "On call, no sound", short: "No sound", dot: "warn"};
+    if (SILENT.has(kindOf(wrong))) return {word: "On call, no sound", short: "No sound", dot: "warn"};
     if (controls.muted) return {word: "On call, muted", short: "Muted", dot: wrong.tone === "warn" ? "warn" : "on"};
     return {word: WORDS.on, dot: wrong.tone ?? "on"};
   }
@@ -35,7 +33,7 @@ export function agentsOf({rows, phase, facts}) {
 }
 
 /** Build the header. */
-export function createHeader({store, send, onHandoff, sound}) {
+export function createHeader({store, send, onHandoff}) {
   const dot = h("span", {class: "hk-dot"});
   const word = h("span");
   const clock = h("span", {class: "hk-clock", "aria-hidden": true});
@@ -51,7 +49,6 @@ export function createHeader({store, send, onHandoff, sound}) {
 
   const toggleMute = () => {
     const on = !store.state.controls.muted;
-    sound?.mute?.(on);
     store.guess({muted: on});
     send({t: "mute", on});
   };

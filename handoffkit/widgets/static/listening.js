@@ -1,76 +1,170 @@
-// Which microphone listens and when: the reader's choice, the sound engine, and words for what goes wrong.
+// Which microphone listens and when: the reader's choice and the sound engine, kept in step with the call.
+
+import {FOR_THE_LOG, faultOf} from "./faults.js";
+import {PageSound} from "./sound.js";
 
 const MARK = "handoffkit.microphone";
+const FALL_DB = 0.8; // by which the peak's mark falls a block of 40 ms: 20 dB a second
 
-/** Faults of the page's sound in words: kind -> {tone, fact, advice, action}. Sources: the names of getUserMedia's errors. */
-export const TROUBLES = {
-  insecure: {fact: "This page may not use a microphone.", advice: "Browsers allow it on https and on localhost only: open the notebook there, or go on by typing.", action: null},
-  denied: {fact: "The browser did not allow the microphone.", advice: "Allow it in the browser's address bar and start it again, or go on by typing.", action: "resume"},
-  "no-device": {fact: "No microphone was found.", advice: "Plug one in and start it again, or go on by typing.", action: "microphone"},
-  "in-use": {fact: "The microphone could not be opened.", advice: "Another program may be using it. Close that, or choose another microphone.", action: "microphone"},
-  ended: {fact: "The microphone stopped.", advice: "It was unplugged or taken away. What was said is kept; choose a microphone to go on speaking.", action: "microphone"},
-  zeros: {fact: "No sound is arriving from the microphone.", advice: "Check the input device or the browser's permission. You can go on by typing.", action: "microphone"},
-  "no-worklet": {fact: "This browser cannot record sound in a page.", advice: "Use a current Firefox, Chrome, Edge or Safari, or go on by typing.", action: null},
-  reloaded: {fact: "The page was loaded again, so the microphone stopped.", advice: "Start it again to go on speaking, or go on by typing.", action: "resume"},
-};
-
-/** A fault as the strip shows it; an unknown kind still says something. Pure. */
-export const troubleOf = (kind, detail = "") => ({
-  id: kind, tone: "warn", ...(TROUBLES[kind] ?? {fact: "The page's sound does not work.", advice: detail || "Go on by typing.", action: null}),
-});
-
-const remember = (open) => {
-  try {
-    if (open) sessionStorage.setItem(MARK, "open");
-    else sessionStorage.removeItem(MARK);
-  } catch {
-    // a page without storage cannot tell a reload from a first load: then the trait alone decides
-  }
-};
-
-const remembered = () => {
-  try {
-    return sessionStorage.getItem(MARK) === "open";
-  } catch {
-    return true;
-  }
+/** A reload stops the microphone without a word; what the tab remembers tells it from a first load. */
+const memory = {
+  keep(open) {
+    try {
+      if (open) sessionStorage.setItem(MARK, "open");
+      else sessionStorage.removeItem(MARK);
+    } catch {
+      // no storage on this page: then a reload looks like a first load, and nothing is said
+    }
+  },
+  get open() {
+    try {
+      return sessionStorage.getItem(MARK) === "open";
+    } catch {
+      return false;
+    }
+  },
 };
 
 /**
- * Tie the sound engine to the store.
- * @param {{store: object, sound: object|null, send: function, scope: object}} parts
+ * Make the page's sound, and tie it to the store.
+ * @param {{store: object, send: function, page: string, worklet: string, makeSound?: function(object): object}} parts
+ *   worklet: the text of pcm-worklet.js
  */
-export function createListening({store, sound, send}) {
-  const first = store.state.controls.microphone;
-  let id = first ?? (store.state.facts.page_sound?.ok === false ? "none" : "page");
-  const mic = (more = {}) => store.set({mic: {...store.state.mic, id, ...more}});
-  const family = () => id.split(":")[0] === "page" ? "page" : id;
-  mic();
+export function createListening({store, send, page, worklet, makeSound = (parts) => new PageSound(parts)}) {
+  const {state} = store;
+  let device = "";
+  let opening = false;
+  let peak = -120;
+  let before = state.phase;
+  const mic = (more) => store.set({mic: {...state.mic, ...more}});
+  const pages = () => state.mic.id === "page";
+  const allowed = () => state.facts.page_sound?.ok !== false && state.facts.hears?.ok !== false;
 
-  const fail = (kind, detail) => {
-    store.set({trouble: troubleOf(kind, detail)});
-    send({t: "trouble", kind, detail: String(detail ?? "")});
+  const sound = makeSound({
+    send, worklet,
+    onLevel({rms, peak: top}) {
+      peak = Math.max(top, peak - FALL_DB);
+      mic({db: Math.round(rms), peak: Math.round(peak)});
+    },
+    onTrouble(kind, detail) {
+      send({t: "trouble", kind, detail: String(detail ?? "")});
+      if (kind === "sound-again" && state.trouble.id === "zeros") store.set({trouble: {}});
+      if (FOR_THE_LOG.has(kind)) return;
+      store.set({trouble: faultOf(kind, detail)});
+      if (kind === "ended") closed();
+    },
+    onDevices: (list) => mic({devices: list.filter((one) => one.id && one.label).map(({id, label}) => ({id, name: label}))}),
+  });
+
+  const closed = () => {
+    memory.keep(false);
+    mic({live: false, opening: false, db: null, peak: null, device: ""});
   };
 
+  const open = async () => {
+    if (opening || !allowed()) return;
+    opening = true;
+    store.set({trouble: {}});
+    mic({opening: true});
+    const wanted = device;
+    const ok = await sound.open(wanted);
+    opening = false;
+    if (wanted !== device && pages()) return open(); // another was chosen meanwhile
+    if (!ok || !pages()) return closed();
+    memory.keep(true);
+    mic({live: true, opening: false, device: sound.microphone?.id ?? ""});
+    arrange();
+  };
+
+  /** Bring the engine in step with the switches, and let the microphone go when the call is over. */
+  const arrange = () => {
+    sound.mute(Boolean(state.controls.muted));
+    sound.handsFree(state.phase === "on" && Boolean(state.controls.hands_free));
+    if (state.phase === "ended" && before !== "ended") stop();
+    before = state.phase;
+  };
+
+  const stop = () => {
+    sound.close();
+    closed();
+  };
+
+  /** Take the kernel's word for which microphone is used: another view, or a cell, may have chosen. */
+  const follow = () => {
+    const said = state.controls.microphone;
+    if (!said || said === state.mic.id) return;
+    if (said !== "page" && pages()) stop();
+    mic({id: said});
+  };
+
+  mic({id: state.controls.microphone ?? (allowed() ? "page" : "none")});
+  if (allowed()) sound.devices()?.catch?.(() => {});
+  if (state.phase === "on" && pages() && memory.open) {
+    store.set({trouble: faultOf("reloaded")});
+    send({t: "trouble", kind: "reloaded", detail: ""});
+  }
+  memory.keep(false);
+  const leave = store.subscribe((_, changed) => {
+    if (changed.has("controls")) follow();
+    if (changed.has("controls") || changed.has("phase")) arrange();
+  });
+
   return {
+    sound,
+
+    /** Choose "page", "page:<device>", "card:<n>" or "none"; during a call the page's is opened at once. */
     choose(choice) {
-      id = choice;
-      mic({live: false});
-      send({t: "microphone", id: family()});
-    },
-    check() {},
-    quiet() {},
-    start() {
-      send({t: "microphone", id: family()});
-    },
-    resume() {
+      const id = choice.startsWith("page") ? "page" : choice;
+      device = id === "page" ? choice.slice("page:".length) : "";
+      const was = state.mic.live || opening;
+      store.guess({microphone: id});
+      mic({id});
       store.set({trouble: {}});
+      send({t: "microphone", id});
+      if (id !== "page") stop();
+      else if (was || state.phase === "on") open();
     },
-    talk() {},
-    isOpen: () => Boolean(store.state.mic.live),
-    fail,
+
+    /** Open the page's microphone on a click, before the call to see its level, or again after it has stopped. */
+    resume() {
+      sound.resume();
+      if (pages()) open();
+    },
+
+    /** Get ready on the click that starts the call: the browser allows sound now, and asks for the microphone. */
+    start() {
+      sound.resume();
+      send({t: "microphone", id: state.mic.id});
+      if (pages() && !state.mic.live) open();
+    },
+
+    /** Press or release push-to-talk: the kernel hears of a press before its sound, and of a release after it. */
+    async talk(down) {
+      store.guess({talking: down});
+      if (down) send({t: "talk", down});
+      if (pages()) await sound.talk(down);
+      if (!down) send({t: "talk", down});
+    },
+
+    /** Let the browser play: on any click in the panel. */
+    wake() {
+      sound.resume();
+      if (state.trouble.id === "blocked") store.set({trouble: {}});
+    },
+
+    /** Take the kernel's message; sound of the agent's is played by one page only. */
+    message(message, buffers) {
+      const {owner} = state.controls;
+      if (message.t === "s" && owner && owner !== page) return;
+      sound.message(message, buffers);
+    },
+
+    isOpen: () => Boolean(state.mic.live),
+
     dispose() {
-      remember(false);
+      leave();
+      sound.dispose();
+      memory.keep(false);
     },
   };
 }

@@ -18,7 +18,8 @@ export function hintOf({facts, mic, phase}) {
   if (mic.id === "none") return "Turns are typed. The replies are still heard.";
   if (mic.id.startsWith("card")) return "The microphone of the machine that the kernel runs on; its level shows during the call.";
   if (mic.live) return "";
-  return phase === "ready" ? "Names appear after the browser's permission is given; Start asks for it." : mic.words || "The microphone is off.";
+  if (mic.opening) return "Waiting for the browser's permission.";
+  return phase === "ready" ? "Names appear after the browser's permission is given; Start asks for it." : "The microphone is off.";
 }
 
 let made = 0;
@@ -31,7 +32,7 @@ export function createSetup({store, listening, view}) {
   const select = h("select", {class: "hk-select", id, on: {change: () => listening.choose(select.value)}});
   const meter = createMeter();
   const line = h("div", {class: "hk-meterline"}, meter.el, h("span", {text: "Speak to check"}));
-  const check = button({label: "Check the microphone", small: true, onClick: () => listening.check()});
+  const check = button({label: "Check the microphone", small: true, onClick: () => listening.resume()});
   const hint = h("p", {class: "hk-quiet hk-mic-hint"});
   const done = button({label: "Done", small: true, onClick: () => view.set({picking: false})});
   const microphone = h("section", {class: "hk-mic"}, h("label", {class: "hk-lab", for: id, text: "Microphone"}),
@@ -51,7 +52,8 @@ export function createSetup({store, listening, view}) {
 
   const drawMic = (s) => {
     const choices = choicesOf(s);
-    const now = choices.some((one) => one.id === s.mic.id) ? s.mic.id : choices.find((one) => one.id.startsWith(s.mic.id))?.id ?? "none";
+    const now = [`page:${s.mic.device}`, s.mic.id].find((id) => choices.some((one) => one.id === id)) ??
+      choices.find((one) => one.id.startsWith(s.mic.id))?.id ?? "none";
     const key = JSON.stringify(choices);
     if (select.dataset.key !== key) {
       select.dataset.key = key;

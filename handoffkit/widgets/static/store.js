@@ -12,7 +12,7 @@ const fresh = () => ({
   rows: [], rowOf: new Map(), touched: new Set(), gone: new Set(), reordered: false,
   events: [], newEvents: [], eventsReset: true, eventCounts: {},
   dropped: {rows: 0, events: 0}, earlier: 0, totals: null, kernel: "ok", snapshot: false,
-  mic: {id: "none", live: false, db: null, peak: null, words: "", devices: []}, trouble: {},
+  mic: {id: "none", live: false, opening: false, device: "", db: null, peak: null, devices: []}, trouble: {},
 });
 
 /**

@@ -2,7 +2,9 @@
 
 import {button, fill, h, icon} from "./dom.js";
 
-const ACTS = {microphone: "Change microphone", details: "Copy details", push: "Use push-to-talk", resume: "Start microphone"};
+const ACTS = {
+  microphone: "Change microphone", details: "Copy details", push: "Use push-to-talk", resume: "Start microphone", play: "Play sound",
+};
 
 const GONE = {
   id: "kernel", tone: "warn", fact: "The kernel does not answer.",
