@@ -313,7 +313,8 @@ def test_a_simulation_has_no_tokens_and_no_cost(tmp_path: Path) -> None:
 def test_totals_of_a_live_call_are_tokens_and_what_they_cost(tmp_path: Path) -> None:
     wire = Wire(label="call-1").server("session.created", session={"model": "gpt-realtime"})
     growing = Growing(tmp_path / "log")
-    totals, rows = Totals(growing.log), Rows(growing.log)
+    rows = Rows(growing.log)
+    totals = Totals(growing.log)
     growing.write(wire.frames)
     assert totals.now(rows.all()) == {"gap_ms": None, "tokens": None, "cost": "", "simulated": False}
     count = len(wire.frames)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..extraction.values import words as value_words
-from ..views.html import Markup, escape, isolated, join, lines, shorten, table, tag, visible
+from ..views.html import Markup, escape, isolated, join, lines, one_line, shorten, table, tag, visible
 from .state.row import Row
 from .state.totals import TotalsJson
 
@@ -19,6 +19,8 @@ SIZE_LIMIT = 120_000
 """Characters of a transcript, about: what is older is counted, not shown."""
 WORDS_LIMIT = 2_000
 """Characters of a turn, and of a field of the ticket."""
+LINE_LIMIT = 300
+"""Characters of the line that says who answers."""
 
 Facts = Mapping[str, Any]
 Ticket = Mapping[str, Any]
@@ -46,7 +48,7 @@ def twin(rows: Sequence[Row], totals: TotalsJson | None, ticket: Ticket | None, 
 
 def plain(rows: Sequence[Row], totals: TotalsJson | None, ticket: Ticket | None, facts: Facts) -> str:
     """Return the same as text: the transcript in words."""
-    head = f"{visible(_title(facts))}: {visible(_who(facts))}"
+    head = f"{_title(facts)}: {_who(facts)}"
     if not rows and not ticket:
         return f"{head}\n{READY}"
     shown, left_out = _bounded(rows)
@@ -57,12 +59,13 @@ def plain(rows: Sequence[Row], totals: TotalsJson | None, ticket: Ticket | None,
 
 
 def _title(facts: Facts) -> str:
-    return str(facts.get("agent") or facts.get("title") or "Call")
+    return one_line(str(facts.get("agent") or facts.get("title") or "Call"), LINE_LIMIT)
 
 
 def _who(facts: Facts) -> str:
     who = facts.get("who") or {}
-    return " ".join(filter(None, (f"{who.get('head', '')}.".lstrip("."), who.get("says"), who.get("cost"))))
+    said = " ".join(filter(None, (f"{who.get('head', '')}.".lstrip("."), who.get("says"), who.get("cost"))))
+    return one_line(said, LINE_LIMIT)
 
 
 def _bounded(rows: Sequence[Row]) -> tuple[list[Row], int]:
@@ -167,7 +170,7 @@ def _ticket_lines(ticket: Ticket) -> Iterator[str]:
 
 
 def _verdict(ticket: Ticket) -> str:
-    return str(ticket["valid"] if ticket["ok"] else f"not made: {ticket['error']}")
+    return one_line(ticket["valid"] if ticket["ok"] else f"not made: {ticket['error']}", WORDS_LIMIT)
 
 
 def _values(ticket: Ticket) -> Iterator[tuple[str, str]]:
