@@ -32,6 +32,13 @@ export function createTyped({store, send}) {
     endLate = scope.later(LATE_MS, () => setText(note, "The kernel has not taken this turn yet. Your words are kept."));
   });
 
+  // JupyterLab (4.6) cancels the line break of Enter in a cell, and with it the browser's own submitting of a form.
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing || event.repeat) return;
+    event.preventDefault();
+    el.requestSubmit();
+  });
+
   const settle = (taken) => {
     if (sent === null) return;
     if (taken && input.value.startsWith(sent.text)) input.value = input.value.slice(sent.text.length).trimStart();
