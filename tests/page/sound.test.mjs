@@ -106,7 +106,7 @@ function make(more = {}) {
     onDevices: (found) => devices.push(found),
     media: () => media,
     makeContext: () => context,
-    makeNode: () => (ports.push(new Port()), {port: ports.at(-1)}),
+    makeNode: () => (ports.push(new Port()), {port: ports.at(-1), connect() {}, disconnect() {}}),
     connect: async () => player,
     ...more,
   });
@@ -460,6 +460,18 @@ describe("the speaker", () => {
     assert.deepEqual(player.posted.filter(({t}) => t === "s").map(({g}) => g), [1]);
   });
 
+  it("leaves the answer to a flush to the page that plays", async () => {
+    await sound.resume();
+    play(0);
+    sound.message({t: "flush", g: 1});
+    sound.message({t: "flush", g: 2});
+    play(2);
+    assert.deepEqual([sent, player.posted.length], [[], 1]);
+    make();
+    sound.message({t: "flush", g: 0});
+    assert.deepEqual(sent, []);
+  });
+
   it("answers a flush that comes before it is ready: nothing was played", async () => {
     play(0);
     sound.message({t: "flush", g: 0});
@@ -471,6 +483,7 @@ describe("the speaker", () => {
 
   it("answers by what it knows if the audio thread is silent", async () => {
     await sound.resume();
+    play(0);
     player.say({t: "played", g: 0, n: 2400});
     sound.message({t: "flush", g: 0});
     await new Promise((resolve) => setTimeout(resolve, 300));

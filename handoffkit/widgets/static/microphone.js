@@ -103,7 +103,7 @@ export class Microphone {
     this.#parts = {
       constraints: VOICE,
       media: () => globalThis.navigator?.mediaDevices,
-      makeNode: (context) => new AudioWorkletNode(context, "handoffkit-capture", {numberOfOutputs: 0}),
+      makeNode: (context) => new AudioWorkletNode(context, "handoffkit-capture"),
       ...parts,
     };
   }
@@ -161,6 +161,7 @@ export class Microphone {
     node.port.onmessage = ({data}) => this.#open === open && this.#block(open, data);
     this.#parts.send({t: "mic", s: open.stream, rate: Math.round(context.sampleRate), name: id, label: open.label});
     source.connect(node);
+    node.connect(context.destination); // it gives silence; what leads nowhere is not run in every browser
   }
 
   #late(media) {
@@ -191,6 +192,7 @@ export class Microphone {
     open.node.port.onmessage = null;
     open.node.port.postMessage({t: "close"});
     open.source.disconnect();
+    open.node.disconnect();
     stop(open.media);
     this.#parts.send({t: "mic_end", s: open.stream, last: open.q - 1});
   }

@@ -23,6 +23,7 @@ export class Speaker {
   #opening = null;
   #queue = [];
   #next = 0; // the oldest generation that is still played
+  #here = -1; // the newest generation of which sound came to this page
   #played = new Map(); // generation -> samples, as last said
   #asked = new Map(); // generation -> timer of a flush
   #blocked = false;
@@ -72,8 +73,9 @@ export class Speaker {
    * @param {ArrayBuffer|ArrayBufferView} buffer PCM16, mono, 24000 Hz.
    */
   play({g, at}, buffer) {
-    if (this.#disposed || this.#failed || g < this.#next) return;
-    this.#next = g;
+    if (this.#disposed || g < this.#next) return;
+    this.#next = this.#here = g;
+    if (this.#failed) return;
     const message = {t: "s", g, at, samples: samplesOf(buffer)};
     if (this.#port) this.#post(message);
     else this.#wait(message);
@@ -97,10 +99,14 @@ export class Speaker {
     }
   }
 
-  /** Stop generation `g` at once; `{t: "flushed", g, n}` is sent with the samples of it that were played. */
+  /**
+   * Stop generation `g` at once; `{t: "flushed", g, n}` is sent with the samples of it that were played. A page that
+   * was sent none of it says nothing: another one plays, and its answer counts.
+   */
   flush(g) {
     this.#next = Math.max(this.#next, g + 1);
     this.#queue = this.#queue.filter((message) => message.g > g);
+    if (g !== this.#here || this.#disposed) return;
     if (!this.#port) return this.#answer(g, 0);
     this.#asked.set(g, setTimeout(() => this.#answer(g, this.#played.get(g) ?? 0), ANSWER_MS));
     this.#port.postMessage({t: "flush", g});
