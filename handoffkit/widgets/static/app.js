@@ -126,7 +126,12 @@ function compose(base) {
   const tabs = make(createTabs, {transcript, events, copy});
   const dock = make(createDock, {
     onHandoff,
-    onStart: () => (listening.start(), send({t: "start"})),
+    onStart: () => {
+      if (store.state.asked === "start" || store.state.phase !== "ready") return;
+      store.set({asked: "start"});
+      listening.start();
+      send({t: "start"});
+    },
     onTalk: (down) => listening.talk(down),
   });
   const body = h("div", {class: "hk-body"}, ticket.el, tabs.el);

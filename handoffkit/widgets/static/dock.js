@@ -1,6 +1,7 @@
 // The dock: its first control is always the main act (Start call, Talk, then Hand off or Play), in the same place.
 
 import {button, fill, h, icon, setAttr, setText} from "./dom.js";
+import {OF_THE_MICROPHONE, kindOf} from "./faults.js";
 import {db} from "./format.js";
 import {createMeter} from "./meter.js";
 import {createPlayDock} from "./playdock.js";
@@ -10,9 +11,9 @@ import {createTyped} from "./typed.js";
 const GUARD_MS = 500;
 
 /** What the main control says while no call has ended: {what, label, icon, off, why}. Pure. */
-export function mainOf({phase, controls, mic, facts, kernel}) {
-  if (phase === "ready") return {what: "start", label: "Start call", icon: "call", off: kernel === "silent", why: kernel === "silent" ? "The kernel does not answer" : ""};
-  if (phase === "starting") return {what: "wait", label: "Starting", icon: "call", off: true, why: "The call is being set up"};
+export function mainOf({phase, controls, mic, facts, kernel, asked}) {
+  if (phase === "ready" && asked !== "start") return {what: "start", label: "Start call", icon: "call", off: kernel === "silent", why: kernel === "silent" ? "The kernel does not answer" : ""};
+  if (phase === "starting" || phase === "ready") return {what: "wait", label: "Starting", icon: "call", off: true, why: "The call is being set up"};
   if (phase === "ending") return {what: "wait", label: "Hanging up", icon: "hang", off: true, why: "The last words are being waited for"};
   if (facts.hears?.ok === false) return {what: "none", label: "Talk", icon: "micoff", off: true, why: facts.hears.words};
   if (mic.id === "none") return {what: "pick", label: "Talk", icon: "mic", off: false, why: "No microphone is chosen: press to choose one"};
@@ -105,7 +106,8 @@ export function createDock(parts) {
 
   const drawLevel = (s) => {
     meter.show(s.mic);
-    line.classList.toggle("hk-meterline--off", (s.mic.id === "page" && !s.mic.live) || s.trouble?.id === "zeros" || /^zeros/.test(s.error?.id ?? ""));
+    line.classList.toggle("hk-meterline--live", s.mic.live);
+    line.classList.toggle("hk-meterline--bad", [s.trouble, s.error].some((one) => OF_THE_MICROPHONE.has(kindOf(one))));
     meter.el.hidden = s.mic.id !== "page";
     setText(level, levelWords(s));
   };

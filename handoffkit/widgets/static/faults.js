@@ -3,6 +3,10 @@
 /** Kinds of the sound engine's that are for the log alone. */
 export const FOR_THE_LOG = new Set(["underrun", "dropped", "late", "sound-again"]);
 
+/** Kinds that mean that the caller cannot be heard, the kernel's among them. */
+export const OF_THE_MICROPHONE = new Set(
+  ["insecure", "denied", "no-device", "in-use", "ended", "zeros", "no-worklet", "reloaded", "stalled", "stopped", "card"]);
+
 const FAULTS = {
   insecure: ["This page may not use a microphone.", "Browsers allow it on https and on localhost only: open the notebook there, or go on by typing.", "microphone"],
   denied: ["The browser did not allow the microphone.", "Allow it in the browser's address bar and start it again, or go on by typing.", "resume"],

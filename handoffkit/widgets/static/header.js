@@ -1,19 +1,17 @@
 // The header: what state the call is in, for how long, who answers; Hand off, Mute and Hang up.
 
 import {button, h, setAttr, setText} from "./dom.js";
-import {kindOf} from "./faults.js";
+import {OF_THE_MICROPHONE, kindOf} from "./faults.js";
 import {clockShort, names} from "./format.js";
 
 const WORDS = {ready: "Ready", starting: "Starting", on: "On call", ending: "Hanging up", ended: "Ended"};
-const SILENT = new Set(["zeros", "no-device", "denied", "ended", "insecure", "in-use", "no-worklet", "stalled", "reloaded"]);
-
 /** The state in words (short ones for a narrow panel) and the colour of its dot ("", "on", "warn", "bad"). Pure. */
 export function stateOf({phase, error, controls, facts, kernel, trouble}) {
   if (kernel === "silent") return {word: phase === "on" ? "On call, no answer" : "No answer", short: "No answer", dot: "warn"};
   const wrong = error?.tone === "bad" || !trouble?.id ? error ?? {} : trouble;
   if (phase === "on") {
     if (facts.watching) return {word: "Watching", dot: "on"};
-    if (SILENT.has(kindOf(wrong))) return {word: "On call, no sound", short: "No sound", dot: "warn"};
+    if (OF_THE_MICROPHONE.has(kindOf(wrong))) return {word: "On call, no sound", short: "No sound", dot: "warn"};
     if (controls.muted) return {word: "On call, muted", short: "Muted", dot: wrong.tone === "warn" ? "warn" : "on"};
     return {word: WORDS.on, dot: wrong.tone ?? "on"};
   }

@@ -22,7 +22,7 @@ export function createPlayDock({store, send, view, playback, onHandoff, guard}) 
     h("i"), "Skip silence");
   const words = h("span", {class: "hk-dock-hint", role: "status"});
   const again = button({label: "Hand off", icon: "over", onClick: () => (again.getAttribute("aria-disabled") ? null : onHandoff())});
-  const fresh = button({label: "New call", icon: "call", onClick: () => send({t: "new"})});
+  const fresh = button({label: "New call", icon: "call", onClick: () => (store.set({asked: "new"}), send({t: "new"}))});
   const acts = h("div", {class: "hk-acts"}, again, fresh);
   const el = h("div", {class: "hk-dock hk-dock--play"}, main, play, pos, seg, skip, words, acts);
   let drawn = "";
@@ -52,6 +52,7 @@ export function createPlayDock({store, send, view, playback, onHandoff, guard}) 
     play.hidden = !first;
     again.hidden = first || s.facts.watching;
     fresh.hidden = Boolean(s.facts.watching);
+    fresh.disabled = s.asked === "new";
     setText(again.querySelector("span"), s.facts.hands_to ? "Hand off again" : "Hand off");
     const off = !s.facts.hands_to;
     setAttr(again, "aria-disabled", off ? "true" : null);

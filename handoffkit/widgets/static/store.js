@@ -11,7 +11,7 @@ const fresh = () => ({
   approvals: [], ticket: {}, counts: {},
   rows: [], rowOf: new Map(), touched: new Set(), gone: new Set(), reordered: false,
   events: [], newEvents: [], eventsReset: true, eventCounts: {},
-  dropped: {rows: 0, events: 0}, earlier: 0, totals: null, kernel: "ok", snapshot: false,
+  dropped: {rows: 0, events: 0}, earlier: 0, totals: null, kernel: "ok", snapshot: false, asked: "",
   mic: {id: "none", live: false, opening: false, device: "", db: null, peak: null, devices: []}, trouble: {},
 });
 
@@ -57,6 +57,7 @@ export function createStore({now = () => performance.now(), schedule = (fn) => r
     trait(name, value) {
       if (!TRAITS.includes(name) || value === undefined || value === null) return;
       if (name === "clock") clockAt = now();
+      if (name === "phase" || name === "error") store.set({asked: ""});
       if (name === "controls") guesses = {};
       state[name] = name === "controls" ? ({...(told = value)}) : value;
       if (name === "counts") count();
@@ -70,7 +71,7 @@ export function createStore({now = () => performance.now(), schedule = (fn) => r
       mark("controls");
     },
 
-    /** Set what only this page knows: mic, kernel, trouble. Equal values change nothing. */
+    /** Set what only this page knows: mic, kernel, trouble, asked (a verb on its way). Equal values change nothing. */
     set(parts) {
       for (const [name, value] of Object.entries(parts)) {
         if (JSON.stringify(state[name]) === JSON.stringify(value)) continue;
