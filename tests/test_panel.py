@@ -1,7 +1,6 @@
 """`Panel`: traits, messages, and what a saved notebook keeps of it, with a stand-in for the page."""
 
 import asyncio
-import gc
 import json
 import logging
 from collections.abc import Iterator
@@ -27,7 +26,6 @@ pytestmark = pytest.mark.usefixtures("line")
 def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Nothing that a page does may end in the kernel's log."""
     yield
-    gc.collect()
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 

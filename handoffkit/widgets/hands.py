@@ -150,14 +150,17 @@ class Hands:
         self._desk.task(self._bounded(name, work, bound), name)
 
     async def _bounded(self, name: str, work: Coroutine[Any, Any, None], bound: float) -> None:
+        error: Exception | None = None
         try:
             async with asyncio.timeout(bound):
                 await work
-        except Exception as error:
-            await self._desk.failed(error, name.partition(" ")[0])
-        finally:
+        except Exception as raised:
+            error = raised
+        finally:  # at once: what a page asks for next counts
             self._under_way.discard(name)
             self._desk.feed.nudge()
+        if error is not None:
+            await self._desk.failed(error, name.partition(" ")[0])
 
     # Verbs.
 
@@ -196,6 +199,7 @@ class Hands:
         elif self._says >= _SAYING:
             self._do("too many", self._desk.trouble(troubles.too_many("a typed turn")))
         else:
+            self._desk.strip.clear(["asked"])
             self._says += 1
             self._do("say", self._typed(text), once=False)
 
@@ -241,7 +245,8 @@ class Hands:
         except ExtractionFailed as error:  # the ticket says it
             self._desk.feed.story.judge(error.label, [one.ok for one in error.attempts])
         except Exception as error:
-            await self._desk.subject.mark("handoff_failed", words=troubles.of_error(error).fact)
+            words = troubles.of_error(error).fact
+            self._desk.task(self._desk.subject.mark("handoff_failed", words=words), "mark")
 
     # Questions.
 

@@ -217,7 +217,7 @@ def gone(seconds: float) -> Trouble:
 def too_long(found: int, limit: int) -> Trouble:
     """Return the trouble of a typed turn that is too long."""
     return Trouble(
-        "verb",
+        "asked",
         "bad",
         f"A typed turn has {limit:,} characters at most; this one has {found:,}.",
         "Nothing was sent. Shorten it, or send it from a cell with `await panel.call.send(text)`.",
@@ -226,7 +226,9 @@ def too_long(found: int, limit: int) -> Trouble:
 
 def too_many(what: str) -> Trouble:
     """Return the trouble of a page that asks faster than the call can do it."""
-    return Trouble("verb", "warn", f"Too much was asked at once: {what} was not done.", "Wait a moment, and try again.")
+    return Trouble(
+        "asked", "warn", f"Too much was asked at once: {what} was not done.", "Wait a moment, and try again."
+    )
 
 
 def dropped(what: str, lost_ms: int) -> Trouble:
