@@ -129,7 +129,7 @@ export function createTranscript({store, send, view, playback, scope}) {
     const shown = items.slice(range.first, range.last).map(({row}) => row).filter((row) => !row.seeded);
     const seen = range.all || !shown.length ? null : {from: shown[0].at, to: Math.max(...shown.map((row) => row.end ?? row.at))};
     view.set({seen});
-    if (el.clientHeight && !range.all && el.scrollTop < 40) askEarlier();
+    if (el.clientHeight && !range.all && !list.following() && el.scrollTop < 40) askEarlier();
   }
 
   function pageUp() {
