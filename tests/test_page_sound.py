@@ -1,6 +1,7 @@
 """The kernel's two ends of the page's sound, fed with messages as a page sends them."""
 
 import asyncio
+import random
 import threading
 import time
 from collections.abc import Callable
@@ -10,6 +11,7 @@ import pytest
 
 from handoffkit.audio import BYTES_PER_MS
 from handoffkit.speaker import Playback, Speaker
+from handoffkit.widgets.page_microphone import Pace
 from handoffkit.widgets.page_sound import PageMicrophone, PageSpeaker
 
 BLOCK = 1920
@@ -277,6 +279,24 @@ def test_a_message_after_the_loops_end_harms_nobody() -> None:
     microphone = asyncio.run(make())
     microphone.feed(*block(0))
     microphone.close()
+
+
+def test_a_clock_that_is_ahead_and_blocks_that_jitter_are_no_burst() -> None:
+    pace, shake = Pace(0.0), random.Random(1)
+    assert not any(pace.bursts(0.04, n * 0.04 * 0.995 + shake.uniform(0, 0.1)) for n in range(90_000))  # an hour
+
+
+def test_sound_that_has_waited_is_a_burst() -> None:
+    pace = Pace(0.0)
+    assert [pace.bursts(0.04, 0.04), pace.bursts(0.04, 10.0)] == [False, True]
+    pace = Pace(0.0)
+    assert [pace.bursts(0.04, 1.0) for _ in range(25)].index(True) == 12
+
+
+def test_a_key_that_was_not_pressed_for_long_is_no_burst() -> None:
+    pace = Pace(0.0)
+    assert not any(pace.bursts(0.0, float(second)) for second in range(60))
+    assert not any(pace.bursts(0.04, 60.0) for _ in range(6))
 
 
 # The microphone: silence and the end

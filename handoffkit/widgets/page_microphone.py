@@ -23,6 +23,7 @@ Trouble = Callable[[str, str], object]
 _SETTLES = 0.03  # seconds without a block after which a burst is over; a microphone's come every 40 ms
 _STALL = 1.5  # seconds without any message of an open stream, which sends one a second at least: the loop was blocked
 _AHEAD = 0.5  # seconds of sound more than seconds passed, from which on blocks come in a burst
+_LEAK = 1.02  # by which time counts faster than sound: a device's clock may be ahead of the kernel's
 _SAY = 1.0  # seconds over which dropped sound is summed up before it is said
 _LONGEST_NAME = 200  # characters
 _REMEMBERED = 1000  # numbers of missing blocks, and ids of streams, that are remembered
@@ -31,6 +32,19 @@ _REMEMBERED = 1000  # numbers of missing blocks, and ids of streams, that are re
 def whole(value: object) -> TypeGuard[int]:
     """Return whether *value* counts something: a whole number from 0 up."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+class Pace:
+    """Notices sound that comes faster than it was spoken: it has waited while somebody was busy. Pure."""
+
+    def __init__(self, now: float) -> None:
+        self._arrival, self._ahead = now, 0.0
+
+    def bursts(self, seconds: float, now: float) -> bool:
+        """Return whether what comes *now*, so many *seconds* of sound, has waited; 0 is a mere sign of life."""
+        passed, self._arrival = now - self._arrival, now
+        self._ahead = max(self._ahead - passed * _LEAK, 0.0) + seconds
+        return seconds > 0 and (passed > _STALL or self._ahead > _AHEAD)
 
 
 class PageMicrophone:
@@ -79,8 +93,8 @@ class PageMicrophone:
         self._ended: deque[str] = deque(maxlen=_REMEMBERED)
         self._absent: deque[int] = deque(maxlen=_REMEMBERED)
         self._next = 0
-        self._life = self._arrival = self._loop.time()
-        self._ahead = 0.0
+        self._life = self._loop.time()
+        self._pace = Pace(self._life)
         self._burst: asyncio.TimerHandle | None = None
         self._late: asyncio.TimerHandle | None = None
         self._unsaid = 0
@@ -129,11 +143,12 @@ class PageMicrophone:
         if stream == self.stream:
             return
         self._leave()
-        self.stream, self._next, self._ahead = stream, number, 0.0
+        self.stream, self._next = stream, number
         self.label = str(about.get("label", ""))[:_LONGEST_NAME]
         self.rate = rate if whole(rate := about.get("rate")) else 0
         self._absent.clear()
-        self._arrival = self._life = self._loop.time()
+        self._life = self._loop.time()
+        self._pace = Pace(self._life)
         self._wake.set()
 
     def _end(self, last: object) -> None:
@@ -182,11 +197,10 @@ class PageMicrophone:
     # On the loop: the queue
 
     def _alive(self, seconds: float) -> None:
-        """Note a sign of life, with so much sound in it; sound that comes faster than time passes is a burst."""
-        now = self._loop.time()
-        passed, self._arrival, self._life = now - self._arrival, now, now
-        self._ahead = max(self._ahead - passed, 0.0) + seconds
-        if seconds and (self._burst or passed > _STALL or self._ahead > _AHEAD):
+        """Note a sign of life, with so much sound in it."""
+        self._life = self._loop.time()
+        bursts = self._pace.bursts(seconds, self._life)
+        if seconds and (self._burst or bursts):
             self._hold()
         if self._stopped:
             self._stopped = False
