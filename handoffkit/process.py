@@ -37,6 +37,10 @@ class Endpoint:
         self.port = self._control_port = 0
         self.folder = Path()
         self.mode = "simulated"
+        self.models: dict[str, Any] = {}
+        """Who answers a simulation, by the model's name, as each model's `describe` tells; `*` for the others."""
+        self.upstream: str | None = None
+        """The base URL of the service that a live endpoint sends on to."""
         self._owner = os.getpid()
         self._folders: list[Path] = []
         self._labels: Counter[str] = Counter()
@@ -83,6 +87,7 @@ class Endpoint:
             raise
         self._folders.append(folder)
         self.folder, self.mode = folder, message["mode"]
+        self.models, self.upstream = message.get("models", {}), message.get("upstream")
         self._labels.clear()
         self.port, self._control_port = answer["port"], answer["control"]
 

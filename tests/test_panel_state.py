@@ -17,6 +17,7 @@ from views_samples import HOSTILE
 from wire_script import Wire, recorded
 
 import handoffkit as hk
+from handoffkit.connect import current
 from handoffkit.log import EventLog, load
 from handoffkit.widgets.state.events import RAW_LIMIT, Events, category
 from handoffkit.widgets.state.facts import facts, result_words, who_answers
@@ -466,6 +467,14 @@ def test_facts_name_the_agent_and_what_comes_of_the_call(connected: Any) -> None
     assert facts(None, None, connected)["watching"]
     assert result_words(str) == "Text"
     json.dumps(found)
+
+
+def test_facts_tell_of_the_model_that_connect_was_given(connected: Any) -> None:
+    writer = hk.TextModel("llama3.2", "http://localhost:1/v1")
+    hk.connect(model={"gpt-realtime": hk.ScriptedModel(["Hello."]), "*": writer})
+    scripted, written = hk.Call(Agent()), hk.Call(Agent(), model="openai:gpt-realtime-mini")
+    assert facts(scripted, None, current())["who"]["says"] == "Says the lines that it was given, whatever you say."
+    assert facts(written, None, current())["who"]["head"] == "Simulated voice, llama3.2 writes"
 
 
 async def test_rows_follow_a_call_as_it_goes(connected: Any) -> None:
