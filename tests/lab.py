@@ -129,8 +129,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 @contextlib.asynccontextmanager
 async def chromium(*flags: str) -> "AsyncIterator[Browser]":
-    """Start Debian's Chromium and end it."""
+    """Start Debian's Chromium and end it; where it is not installed, the test is skipped."""
     from playwright.async_api import async_playwright
+
+    if shutil.which("chromium") is None:
+        pytest.skip("`chromium` is not installed. On Debian: apt-get install chromium (apt.txt lists such packages).")
 
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
@@ -145,8 +148,8 @@ async def chromium(*flags: str) -> "AsyncIterator[Browser]":
 class Notebook:
     """A notebook in a page of its own, with its kernel."""
 
-    def __init__(self, page: "Page", lab: Lab, path: str) -> None:
-        self.page, self.lab, self.path = page, lab, path
+    def __init__(self, page: "Page", lab: Lab, path: str, host: str = "") -> None:
+        self.page, self.lab, self.path, self.host = page, lab, path, host
         self.errors: list[str] = []
         self.dialogs: list[str] = []
         page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -161,7 +164,7 @@ class Notebook:
 
     async def open(self, *, kernel: bool = True) -> None:
         """Load the page, and wait for the notebook and its kernel."""
-        await self.page.goto(self.lab.address(self.path), timeout=2e3 * SLOW)
+        await self.page.goto(self.lab.address(self.path, self.host), timeout=2e3 * SLOW)
         await self.ready(kernel=kernel)
 
     async def ready(self, *, kernel: bool = True) -> None:
@@ -211,6 +214,10 @@ class Notebook:
                 if found := await self.value(expression):
                     return found
                 await asyncio.sleep(0.1)
+
+    async def attach(self, path: str) -> None:
+        """Have `python` and `value` ask the kernel of another notebook, whose page may be gone."""
+        await self.page.evaluate(ATTACH, path)
 
     async def restart(self) -> None:
         """Restart the kernel, as the button does once the question was answered."""
@@ -265,6 +272,15 @@ class Notebook:
         await session.detach()
         return float(metrics["JSHeapUsedSize"]) / 2**20
 
+    async def tell(self) -> None:
+        """Print what stands in the page, for the report of a test that failed."""
+        print(f"{self.path}: the page's errors: {self.errors}; its dialogs: {self.dialogs}")
+        with contextlib.suppress(Exception):
+            for output in await self.page.locator(".jp-OutputArea-output").all_inner_texts():
+                print("----", output, sep="\n")
+            if folder := os.environ.get("HANDOFFKIT_SHOTS"):
+                await self.page.screenshot(path=Path(folder) / "last.png")
+
     async def close(self) -> None:
         """End the kernel and close the page."""
         with contextlib.suppress(Exception):
@@ -310,7 +326,7 @@ RUN = """async (cell) => {
   return content.model.cells.get(cell).toJSON().outputs;
 }"""
 PYTHON = """async (code) => {
-  const {kernel} = window.jupyterapp.shell.currentWidget.sessionContext.session;
+  const {kernel} = window.__session ?? window.jupyterapp.shell.currentWidget.sessionContext.session;
   const future = kernel.requestExecute({code, store_history: false, stop_on_error: false});
   let printed = "";
   let error = "";
@@ -320,6 +336,12 @@ PYTHON = """async (code) => {
   };
   await future.done;
   return [printed, error];
+}"""
+ATTACH = """async (path) => {
+  const {sessions} = window.jupyterapp.serviceManager;
+  await sessions.refreshRunning();
+  const model = [...sessions.running()].find((session) => session.path === path);
+  window.__session = sessions.connectTo({model});
 }"""
 THEME = """(theme) => window.jupyterapp.commands.execute("apputils:change-theme", {theme})"""
 DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -336,8 +358,6 @@ async def lab(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(tmp_path_factory: pytest.TempPathFactory) -> "AsyncIterator[Browser]":
     """Run Chromium for the whole run; its microphone hears `spoken_wav`, from the beginning each time it is opened."""
-    if shutil.which("chromium") is None:
-        pytest.skip("`chromium` is not installed. On Debian: apt-get install chromium (apt.txt lists such packages).")
     file = spoken_wav(tmp_path_factory.mktemp("microphone") / "caller.wav")
     async with chromium(*FAKE_MICROPHONE, f"--use-file-for-fake-audio-capture={file}%noloop") as running:
         yield running
@@ -365,8 +385,8 @@ def room(seconds: float) -> bytes:
 class Opener:
     """Opens notebooks in one browser, and closes them after the test."""
 
-    def __init__(self, lab: Lab, browser: "Browser") -> None:
-        self.lab, self.browser = lab, browser
+    def __init__(self, lab: Lab, browser: "Browser", host: str = "") -> None:
+        self.lab, self.browser, self.host = lab, browser, host
         self.opened: list[Notebook] = []
         self.contexts: list[BrowserContext] = []
 
@@ -375,7 +395,7 @@ class Opener:
         context = await self.browser.new_context(viewport={"width": 1180, "height": 1400}, **options)
         self.contexts.append(context)
         await context.add_init_script(path=TAP)
-        notebook = Notebook(await context.new_page(), self.lab, path or self.lab.notebook(cells))
+        notebook = Notebook(await context.new_page(), self.lab, path or self.lab.notebook(cells), self.host)
         self.opened.append(notebook)
         await notebook.open(kernel=kernel)
         return notebook
@@ -383,6 +403,7 @@ class Opener:
     async def close(self) -> None:
         """Close them all."""
         for notebook in self.opened:
+            await notebook.tell()
             await notebook.close()
         for context in self.contexts:
             await context.close()

@@ -1,5 +1,6 @@
-// Runs in the page before anything else: what is on its way to the loudspeaker is kept, too, and moments are noted.
-// `__tap` answers `{rate, zero, pcm}`: Hz, the page's clock (ms) at the first sample, and PCM16 as base64.
+// Runs in the page before anything else: what is on its way to the loudspeaker is kept, too.
+// `__tap()` answers `{rate, zero, pcm}` for each context: Hz, the page's clock (ms) at the first sample, PCM16 as base64;
+// `__tapLevel()` how loud it is now, full scale being 1.
 (() => {
   const RECORDER = `registerProcessor("tap", class extends AudioWorkletProcessor {
     constructor() { super(); this.kept = new Float32Array(4096); this.n = 0; }
@@ -60,6 +61,9 @@
     return btoa(text);
   };
 
+  const rms = (block) => Math.sqrt(block.reduce((sum, value) => sum + value * value, 0) / block.length);
+
+  window.__tapLevel = () => Math.max(0, ...taps.map(({blocks}) => (blocks.length ? rms(blocks.at(-1)) : 0)));
   window.__tap = () =>
     taps.map(({context, blocks, zero}) => ({rate: context.sampleRate, zero, pcm: base64(pcm16(blocks))}));
 })();
