@@ -29,7 +29,8 @@ DEVICE = "pulse"
 """What ALSA calls the daemon, whatever else is there."""
 RATE = audio.SAMPLE_RATE
 _BOUND = 30.0  # seconds in which the daemon does anything
-_WINDOW, _SLIP = RATE // 10, RATE // 200  # samples that are compared at a time, and how far they may have moved
+_WINDOW = RATE // 20  # samples that are compared at a time
+_SLIP, _GAP = RATE // 200, RATE // 2  # samples by which they may have moved, and that a gap may have
 
 
 class Card:
@@ -48,7 +49,7 @@ class Card:
         }
         self._run(
             *("pulseaudio", "-n", "--daemonize=yes", "--use-pid-file=yes", "--exit-idle-time=600", "--log-target=null"),
-            *("--high-priority=no", "--realtime=no", "-L", "module-native-protocol-unix"),
+            *("-L", "module-native-protocol-unix"),
         )
 
     @property
@@ -197,22 +198,35 @@ def found_in(expected: Pcm, captured: Pcm) -> int:
 
 
 def alike(expected: Pcm, captured: Pcm) -> float:
-    """Return in what share of its windows with sound *expected* is heard in *captured* (correlation above 0.95)."""
-    begin, whole = found_in(expected, captured), samples(expected)
-    heard = np.pad(samples(captured), (max(-begin, 0) + _SLIP, whole.size + _SLIP))[max(begin, 0) :]
+    """Return in what share of its windows with sound *expected* is heard in *captured* (correlation above 0.95).
+
+    The windows come in their order; a machine that was busy for a moment may have put a gap between two.
+    """
+    whole, heard = samples(expected), np.pad(samples(captured), 2 * _GAP)
+    place = found_in(expected, captured) + 2 * _GAP
     good = []
     for at in range(0, whole.size - _WINDOW, _WINDOW):
         window = whole[at : at + _WINDOW]
         if np.sqrt(np.mean(window**2)) > 0.003:
-            good.append(_closest(window, heard[at : at + _WINDOW + 2 * _SLIP]) > 0.95)
+            moves = (_moved(window, heard, place + at, reach) for reach in (_SLIP, _GAP))
+            moved = next((move for move in moves if move is not None), None)
+            good.append(moved is not None)
+            place += moved or 0
     assert good, "there is no sound in what was expected"
     return sum(good) / len(good)
 
 
-def _closest(window: "Samples", around: "Samples") -> float:
-    pieces = np.lib.stride_tricks.sliding_window_view(around, window.size)
-    strength = np.linalg.norm(pieces, axis=1) * np.linalg.norm(window)
-    return float(np.max(pieces @ window / np.maximum(strength, 1e-9)))
+def _moved(window: "Samples", heard: "Samples", place: int, reach: int) -> int | None:
+    """Return how many samples after its place a window is heard, if it is heard within *reach* of that."""
+    begin = max(place - reach, 0)
+    near = heard[begin : place + reach + window.size]
+    if near.size < window.size:
+        return None
+    power = np.concatenate(([0.0], np.cumsum(near**2)))
+    strength = np.sqrt(np.maximum(power[window.size :] - power[: -window.size], 1e-9)) * np.linalg.norm(window)
+    closeness = np.correlate(near, window, "valid") / strength
+    best = int(np.argmax(closeness))
+    return begin + best - place if closeness[best] > 0.95 else None
 
 
 def extent(pcm: Pcm, least: float = 0.01) -> int:

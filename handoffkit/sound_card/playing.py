@@ -25,6 +25,7 @@ class CardSpeaker:
     Attributes:
         name: The device's.
         on_trouble: Is told if the device goes away; None tells nobody.
+        underruns: How often this machine was too busy to fetch sound in time, so that there was a gap.
 
     Raises:
         NoPortAudio, NoDevice, DeviceUnknown: There is no such speaker.
@@ -37,6 +38,7 @@ class CardSpeaker:
         self.on_trouble: OnTrouble | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._finishing: asyncio.TimerHandle | None = None
+        self.underruns = 0
         self._gone = self._closed = False
         self._stream = open_stream(found, self._fetch, self._finished)
         self._out = Playout(self._stream.rate)
@@ -83,6 +85,7 @@ class CardSpeaker:
 
     def _fetch(self, data: Any, frames: int, moment: Any, status: Any) -> None:
         """Give the card its next frames; called in PortAudio's thread."""
+        self.underruns += bool(status.output_underflow)
         ahead = moment.outputBufferDacTime - moment.currentTime
         heard = time.monotonic() + (ahead if 0 < ahead < 10 else self._stream.latency)
         sound = self._out.take(frames, heard)

@@ -12,7 +12,7 @@ from ..errors import DeviceBusy, DeviceRefused, DeviceUnknown, NoDevice, NoPortA
 Kind = Literal["input", "output"]
 _WHAT: dict[Kind, Literal["microphone", "speaker"]] = {"input": "microphone", "output": "speaker"}
 
-_LATENCY: dict[Kind, float] = {"input": 0.1, "output": 0.06}  # seconds that the callback may be late
+_LATENCY = 0.1  # seconds that the callback may be late, in a kernel that does something else
 _OTHER_RATES = (48_000, 44_100, SAMPLE_RATE, 16_000)  # Hz that are tried where a device refuses its own
 _BUSY = -9985  # PortAudio's paDeviceUnavailable: another program has it
 _WRONG_RATE, _WRONG_CHANNELS = -9997, -9998  # paInvalidSampleRate, paInvalidChannelCount
@@ -107,7 +107,7 @@ class Stream:
                     samplerate=rate,
                     channels=channels,
                     dtype="int16",
-                    latency=_LATENCY[device.kind],
+                    latency=_LATENCY,
                     callback=callback,
                     finished_callback=finished,
                 )
