@@ -480,13 +480,13 @@ def test_facts_tell_of_the_model_that_connect_was_given(connected: Any) -> None:
 async def test_rows_follow_a_call_as_it_goes(connected: Any) -> None:
     page = Page()
     async with hk.Call(Agent(instructions="Be kind.")) as call:
-        rows = Rows(call._wire)
+        rows = Rows(call.wire)
         sending = asyncio.create_task(call.send("My laptop does not charge."))
-        async for _ in call._wire.log.follow(label=call.label, idle_timeout=10):
+        async for _ in call.wire.log.follow(label=call.label, idle_timeout=10):
             page.take(rows.changed())
             if sending.done():
                 break
-            if call._wire.outstanding is None and call.turns and not call.turns[-1].pending:
+            if call.wire.outstanding is None and call.turns and not call.turns[-1].pending:
                 await sending
                 break
         await sending

@@ -139,9 +139,9 @@ async def test_a_simulated_typed_call_has_the_same_twin_each_time(connected: Any
             await call.send("My laptop does not charge.")
             await call.send("I tried another outlet.")
         made = ticket(await call.handoff(agent))
-        rows = Rows(call._wire, agent="Support agent")
+        rows = Rows(call.wire, agent="Support agent")
         rows.look()
-        given = rows.all(), Totals(call._wire).now(rows.all()), made, facts(call, agent, connected)
+        given = rows.all(), Totals(call.wire).now(rows.all()), made, facts(call, agent, connected)
         seen.add((twin(*given), plain(*given)))
     assert len(seen) == 1
     ((page, text),) = seen
