@@ -20,6 +20,7 @@ from .strip import Strip
 from .subject import Subject
 from .troubles import Trouble
 
+_SAID = ("handoffkit panel mark", "handoffkit panel trouble")
 _WATCH = 1.0  # seconds between two looks at who is there, and at how late the loop is
 
 
@@ -98,7 +99,8 @@ class Desk:
         """Stop everything that the panel itself does; the call goes on."""
         tasks = {*self._tasks, *filter(None, (self._watching,))} - {asyncio.current_task()}
         for task in tasks:
-            task.cancel()
+            if task.get_name() not in _SAID:  # what went wrong gets into the log, which takes a moment
+                task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._rest()
 
@@ -218,7 +220,7 @@ class Desk:
                 if hears_itself(subject.call.turns):
                     self._say(troubles.TROUBLES["echo"])
         elif subject.phase == "ended" and subject.early:
-            self.strip.clear(["expiry"] if not self.strip.has("early") else [])
+            self.strip.clear(["expiry"])
             ended = expiry.verdict(times["ended"], subject.expires) or troubles.ended_early(subject.early)
             self._say(ended)
 

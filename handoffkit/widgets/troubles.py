@@ -186,7 +186,7 @@ def expiring(left: float) -> Trouble:
 def expired() -> Trouble:
     """Return the trouble of a session that the service has ended when its time was over."""
     return Trouble(
-        "expiry",
+        "expired",
         "bad",
         "The service ended the call, since its time was over.",
         "What was said is kept and can be handed off. Start a new call to go on.",
