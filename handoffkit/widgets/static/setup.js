@@ -45,8 +45,8 @@ export function createSetup({store, listening, view}) {
     const {head = "", says = "", cost = ""} = facts.who ?? {};
     fill(answer, icon(facts.mode === "live" ? "cloud" : "local"),
       h("div", {}, h("b", {text: head}), says && h("p", {text: says}), cost && h("p", {class: "hk-quiet", text: cost})));
-    const row = (term, value) => h("div", {}, h("dt", {text: term}), h("dd", {text: value}));
-    fill(rows, facts.agent && row("Starts with", facts.agent), facts.hands_to && row("Hands over to", facts.hands_to),
+    const row = (term, value) => h("div", {}, h("dt", {text: term}), h("dd", {}, value));
+    fill(rows, facts.agent && row("Starts with", h("b", {text: facts.agent})), facts.hands_to && row("Hands over to", facts.hands_to),
       facts.result && row("Result", facts.result));
   };
 

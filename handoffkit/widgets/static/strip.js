@@ -3,7 +3,7 @@
 import {button, fill, h, icon} from "./dom.js";
 
 const ACTS = {
-  microphone: "Change microphone", details: "Copy details", push: "Use push-to-talk", resume: "Start microphone", play: "Play sound",
+  microphone: "Change microphone", details: "Copy details", push: "Use push-to-talk", resume: "Start it again", play: "Play sound",
 };
 
 const GONE = {
