@@ -445,6 +445,16 @@ async def test_the_first_sound_goes_at_once_and_the_rest_in_few_messages(page: P
     assert {head["g"] for head in heads} == {0}
 
 
+async def test_a_short_beginning_is_followed_soon(page: Page) -> None:
+    loop = asyncio.get_running_loop()
+    page.speaker.write(ms(20))
+    page.speaker.write(ms(20))
+    timer = page.speaker._timer
+    assert timer is not None
+    assert timer.when() - loop.time() < 0.05
+    await until(lambda: page.sizes == [20, 20])
+
+
 async def test_half_a_sample_waits_for_its_other_half(page: Page) -> None:
     whole = ms(9)
     for at in range(0, len(whole), 7):

@@ -16,6 +16,8 @@ Send = Callable[[dict[str, Any], list[bytes]], object]
 """Sends a message with its buffers to the page."""
 
 _EVERY = 0.1  # seconds between two messages with sound
+_SOON = 0.04  # seconds to the second, where the first had less than the page waits for before it begins
+_BEGINNING = 80 * BYTES_PER_MS
 _MOST = 400 * BYTES_PER_MS  # bytes of one: four times as fast as it is heard
 _PATIENCE = 0.25  # seconds in which the page says what it has played, and for which the clock is believed without it
 _SILENT = 1.0  # seconds without a report after which the page counts as gone, and the clock goes on
@@ -64,7 +66,7 @@ class PageSpeaker:
         self._pending += pcm
         self._bound()
         if self._timer is None:
-            self._out()
+            self._out(first=True)
 
     async def flush(self) -> int:
         """Stop at once and drop the rest.
@@ -134,8 +136,8 @@ class PageSpeaker:
         self.dropped_ms += lost // BYTES_PER_MS
         self._say("dropped", f"{lost / BYTES_PER_MS / 1000:.1f} s of the agent's sound were dropped: too much waited.")
 
-    def _out(self) -> None:
-        """Send what is due, and come back as long as there is more."""
+    def _out(self, *, first: bool = False) -> None:
+        """Send what is due, and come back as long as there is more; the *first* goes at once, however short."""
         self._timer = None
         size = min(len(self._pending), _MOST) & ~1
         if not size:
@@ -145,7 +147,7 @@ class PageSpeaker:
         self._began()
         message = {"t": "s", "g": self._generation, "q": self._number, "at": self._sent // SAMPLE_WIDTH}
         self._number, self._sent = self._number + 1, self._sent + size
-        self._timer = self._loop.call_later(_EVERY, self._out)
+        self._timer = self._loop.call_later(_SOON if first and size < _BEGINNING else _EVERY, self._out)
         self._send(message, [sound])
 
     def _began(self) -> None:

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import {describe, it} from "node:test";
 
 import {
   BLOCK,
@@ -19,12 +19,12 @@ import {
 const RATES = [8000, 11025, 16000, 22050, 24000, 32000, 44100, 48000, 88200, 96000, 192000];
 
 function tone(hertz, rate, seconds, loudness = 0.5) {
-  return Float32Array.from({ length: rate * seconds }, (_, n) => loudness * Math.sin((2 * Math.PI * hertz * n) / rate));
+  return Float32Array.from({length: rate * seconds}, (_, n) => loudness * Math.sin((2 * Math.PI * hertz * n) / rate));
 }
 
 function inBlocks(samples, size = 128) {
   const count = Math.ceil(samples.length / size);
-  return Array.from({ length: count }, (_, n) => samples.subarray(n * size, (n + 1) * size));
+  return Array.from({length: count}, (_, n) => samples.subarray(n * size, (n + 1) * size));
 }
 
 function resample(samples, from, to, size = 128) {
@@ -66,7 +66,7 @@ describe("PCM16", () => {
   });
 
   it("comes back as it was", () => {
-    const all = Int16Array.from({ length: 65536 }, (_, n) => n - 32768);
+    const all = Int16Array.from({length: 65536}, (_, n) => n - 32768);
     assert.deepEqual(Int16Array.from(fromPcm16(all), toPcm16), all);
   });
 });
@@ -79,8 +79,8 @@ describe("level", () => {
   });
 
   it("has a floor", () => {
-    assert.deepEqual(level(new Int16Array(10)), { rms: SILENT, peak: SILENT });
-    assert.deepEqual(level(new Int16Array(0)), { rms: SILENT, peak: SILENT });
+    assert.deepEqual(level(new Int16Array(10)), {rms: SILENT, peak: SILENT});
+    assert.deepEqual(level(new Int16Array(0)), {rms: SILENT, peak: SILENT});
     assert.equal(decibels(1), 0);
   });
 });
@@ -170,10 +170,10 @@ describe("Resampler", () => {
 describe("Blocks", () => {
   it("are of 960 samples, and lose none", () => {
     const blocks = new Blocks();
-    const samples = Float32Array.from({ length: 10 * BLOCK + 5 }, (_, n) => (n % 30000) / 32768);
+    const samples = Float32Array.from({length: 10 * BLOCK + 5}, (_, n) => (n % 30000) / 32768);
     const full = inBlocks(samples, 77).flatMap((part) => blocks.push(part));
     assert.equal(full.length, 10);
-    assert.deepEqual(Int16Array.from(full.flatMap(({ samples: block }) => [...block])), Int16Array.from(samples.subarray(0, 10 * BLOCK), toPcm16));
+    assert.deepEqual(Int16Array.from(full.flatMap(({samples: block}) => [...block])), Int16Array.from(samples.subarray(0, 10 * BLOCK), toPcm16));
   });
 
   it("do not share their memory: each is handed over", () => {
@@ -196,7 +196,7 @@ describe("Ring", () => {
       assert.equal(ring.push(Int16Array.of(n, n + 1, n + 2)), 0);
       taken.push(...ring.take(3));
     }
-    assert.deepEqual(taken, Array.from({ length: 102 }, (_, n) => n));
+    assert.deepEqual(taken, Array.from({length: 102}, (_, n) => n));
   });
 
   it("grows with what is in it, up to its limit", () => {
@@ -226,44 +226,46 @@ function playback(rate = RATE, limit = undefined) {
   const player = new Playback(rate, (message) => said.push(message), limit);
   const pull = (frames) =>
     Float32Array.from(
-      Array.from({ length: frames }, () => {
+      Array.from({length: frames}, () => {
         const output = new Float32Array(128);
         player.pull(output);
         return [...output];
       }).flat(),
     );
-  return { player, said, pull };
+  return {player, said, pull};
 }
 
 function ramp(count, first = 1) {
-  return Int16Array.from({ length: count }, (_, n) => ((first + n) % 30000) + 1);
+  return Int16Array.from({length: count}, (_, n) => ((first + n) % 30000) + 1);
 }
 
 describe("Playback", () => {
   it("waits for 80 ms of sound, then plays every sample once", () => {
-    const { player, said, pull } = playback();
+    const {player, said, pull} = playback();
     player.push(0, ramp(1919));
     assert.equal(loudest(pull(2)), 0);
     player.push(0, ramp(4000, 1920));
     const out = pull(60);
     assert.deepEqual(Int16Array.from(out.subarray(0, 5919), toPcm16), ramp(5919));
     assert.equal(loudest(out.subarray(5919)), 0);
-    assert.deepEqual(said.at(-1), { t: "played", g: 0, n: 5919 });
+    assert.deepEqual(said.at(-1), {t: "played", g: 0, n: 5919});
   });
 
-  it("does not wait longer for a sound that is shorter than that", () => {
-    const { player, said, pull } = playback();
+  it("waits 0.2 s at most for the rest of a sound that is shorter than that", () => {
+    const {player, said, pull} = playback();
     player.push(0, ramp(100));
-    pull(20);
-    assert.deepEqual(said, [{ t: "played", g: 0, n: 100 }]);
+    assert.equal(loudest(pull(36)), 0);
+    assert.deepEqual(said, []);
+    pull(4);
+    assert.deepEqual(said, [{t: "played", g: 0, n: 100}]);
   });
 
   it("reports every 100 ms while it plays, and nothing while it does not", () => {
-    const { player, said, pull } = playback(48000);
+    const {player, said, pull} = playback(48000);
     player.push(0, ramp(RATE));
     pull(500);
     assert.ok(Math.abs(said.length - 10) <= 1, `${said.length} reports`);
-    said.reduce((before, { n }) => {
+    said.reduce((before, {n}) => {
       assert.ok(n > before);
       return n;
     }, 0);
@@ -275,13 +277,13 @@ describe("Playback", () => {
 
   it("stops at once, fades, and says exactly what had left", () => {
     for (const rate of [44100, 48000]) {
-      const { player, said, pull } = playback(rate);
+      const {player, said, pull} = playback(rate);
       player.push(0, new Int16Array(5 * RATE).fill(10000));
       const before = pull(100);
       said.length = 0;
       player.flush(0);
-      const [{ n }] = said;
-      assert.deepEqual(said, [{ t: "flushed", g: 0, n }]);
+      const [{n}] = said;
+      assert.deepEqual(said, [{t: "flushed", g: 0, n}]);
       assert.ok(Math.abs(n - (before.length * RATE) / rate - 120) < 60, `${n}`);
       const after = pull(100);
       const steps = after.map((value, at) => Math.abs(value - (at ? after[at - 1] : before.at(-1))));
@@ -291,7 +293,7 @@ describe("Playback", () => {
   });
 
   it("counts each generation from its own beginning, and drops sound of one that is over", () => {
-    const { player, said, pull } = playback();
+    const {player, said, pull} = playback();
     player.push(0, ramp(9600));
     pull(10);
     player.flush(0);
@@ -299,40 +301,40 @@ describe("Playback", () => {
     player.push(1, ramp(2000));
     said.length = 0;
     pull(100);
-    assert.deepEqual(said.at(-1), { t: "played", g: 1, n: 2000 });
+    assert.deepEqual(said.at(-1), {t: "played", g: 1, n: 2000});
   });
 
   it("answers a flush that comes again with the same count, and one of an unknown generation with 0", () => {
-    const { player, said, pull } = playback();
+    const {player, said, pull} = playback();
     player.push(3, ramp(9600));
     pull(10);
     [3, 3, 7, 5].forEach((g) => player.flush(g));
-    assert.deepEqual(said.map(({ g, n }) => [g, n]), [[3, 1400], [3, 1400], [7, 0], [5, 0]]);
+    assert.deepEqual(said.map(({g, n}) => [g, n]), [[3, 1400], [3, 1400], [7, 0], [5, 0]]);
   });
 
   it("has played nothing of what it was still waiting to begin", () => {
-    const { player, said } = playback();
+    const {player, said} = playback();
     player.push(0, ramp(1000));
     player.flush(0);
-    assert.deepEqual(said, [{ t: "flushed", g: 0, n: 0 }]);
+    assert.deepEqual(said, [{t: "flushed", g: 0, n: 0}]);
   });
 
   it("says an underrun when sound comes late, and none at the end of a reply", () => {
-    const { player, said, pull } = playback();
+    const {player, said, pull} = playback();
     player.push(0, ramp(2400));
     pull(25);
     player.push(0, ramp(2400));
-    assert.deepEqual(said.filter(({ t }) => t === "underrun"), [{ t: "underrun", ms: 32 }]);
+    assert.deepEqual(said.filter(({t}) => t === "underrun"), [{t: "underrun", ms: 32}]);
     assert.equal(loudest(pull(0)), 0);
     pull(200);
     player.push(0, ramp(2400));
-    assert.equal(said.filter(({ t }) => t === "underrun").length, 1);
+    assert.equal(said.filter(({t}) => t === "underrun").length, 1);
     pull(40);
     assert.equal(said.at(-1).n, 7200);
   });
 
   it("waits for 80 ms again after an underrun", () => {
-    const { player, pull } = playback();
+    const {player, pull} = playback();
     player.push(0, ramp(2000));
     pull(20);
     player.push(0, ramp(1000));
@@ -342,25 +344,25 @@ describe("Playback", () => {
   });
 
   it("is bounded: the oldest goes, is said, and counts as passed", () => {
-    const { player, said, pull } = playback(RATE, 4800);
+    const {player, said, pull} = playback(RATE, 4800);
     player.push(0, ramp(4800));
     player.push(0, ramp(2400));
-    assert.deepEqual(said, [{ t: "dropped", ms: 100 }]);
+    assert.deepEqual(said, [{t: "dropped", ms: 100}]);
     pull(100);
     assert.equal(said.at(-1).n, 7200);
   });
 
   it("knows where it is when it has missed the beginning, as after a reload", () => {
-    const { player, said, pull } = playback();
+    const {player, said, pull} = playback();
     player.push(2, ramp(2400), 48000);
     player.push(2, ramp(2400), 50400);
     pull(100);
-    assert.deepEqual(said.at(-1), { t: "played", g: 2, n: 52800 });
+    assert.deepEqual(said.at(-1), {t: "played", g: 2, n: 52800});
   });
 
   it("keeps a tone what it was", () => {
     for (const rate of [44100, 48000, 96000]) {
-      const { player, pull } = playback(rate);
+      const {player, pull} = playback(rate);
       player.push(0, Int16Array.from(tone(440, RATE, 1.2), toPcm16));
       const out = pull(Math.ceil(rate / 128)).subarray(0, rate);
       assert.ok(Math.abs(crossings(out) - 440) <= 1);

@@ -231,6 +231,7 @@ export class Ring {
 
 const LONGEST = 300 * RATE; // samples that wait for the speaker at most: five minutes
 const AHEAD = 0.08 * RATE; // samples that are waited for before sound begins, and after it ran dry
+const PATIENCE = 0.2 * RATE; // samples' time after which less than that begins too: it is all there is
 const FADE = 0.005 * RATE; // samples over which sound ends when it is flushed
 const HICCUP = 0.5 * RATE; // samples: sound that goes on sooner than this after it ran dry was late
 const REMEMBERED = 16; // generations whose counts are kept for a flush that comes late
@@ -306,11 +307,11 @@ export class Playback {
     return input;
   }
 
-  /** Whether sound may go on: enough is there, or what is there has waited as long as that would have taken. */
+  /** Whether sound may go on: enough is there, or what is there has waited in vain for more. */
   #start(count) {
     if (this.playing || this.ring.size === 0) return this.playing;
     this.waited += count;
-    this.playing = this.ring.size >= AHEAD || this.waited > AHEAD;
+    this.playing = this.ring.size >= AHEAD || this.waited > PATIENCE;
     return this.playing;
   }
 
