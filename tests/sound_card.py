@@ -78,6 +78,11 @@ class Card:
             if "module-null-sink" in line and name in line:
                 self._run("pactl", "unload-module", line.split()[0])
 
+    @property
+    def recorders(self) -> int:
+        """How many record at the moment."""
+        return len(self._run("pactl", "list", "short", "source-outputs").splitlines())
+
     @contextlib.asynccontextmanager
     async def speaking(self, path: Path) -> AsyncIterator[asyncio.subprocess.Process]:
         """Play a WAV file into the microphone meanwhile; the process ends with the file."""
