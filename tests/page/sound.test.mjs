@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import {webcrypto} from "node:crypto";
 import {beforeEach, describe, it} from "node:test";
 
-import {Gate, Silence, VOICE, kindOf} from "../../handoffkit/widgets/static/microphone.js";
+import {Gate, Silence} from "../../handoffkit/widgets/static/gate.js";
+import {VOICE, kindOf} from "../../handoffkit/widgets/static/microphone.js";
 import {PageSound} from "../../handoffkit/widgets/static/sound.js";
 import {samplesOf} from "../../handoffkit/widgets/static/speaker.js";
 
