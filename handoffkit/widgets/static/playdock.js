@@ -7,7 +7,7 @@ const RATES = [1, 1.5, 2];
 
 /** What the first control of an ended call does: hand off while a result is due, play once it is there. Pure. */
 export const mainAct = ({facts, ticket, controls}) =>
-  (facts.hands_to && !facts.watching && (!ticket || ticket.ok === undefined || controls.handing_off)) ? "handoff" : "play";
+  (facts.hands_to && !facts.watching && (!ticket?.ok || controls.handing_off)) ? "handoff" : "play";
 
 /** Build the dock of an ended call. */
 export function createPlayDock({store, send, view, playback, onHandoff, guard}) {
