@@ -66,9 +66,9 @@ class Ear:
             MicrophoneError: The kernel's sound card cannot be used.
         """
         if name == "page" or name == "none":
-            if name != self.chosen or name == "none":
+            before, self.chosen = self.chosen, name  # at once: a key may be pressed meanwhile
+            if name != before or name == "none":
                 await self.silence()
-            self.chosen = name
         elif name != self.chosen or self._mic is None:
             await self.silence()
             self._use(await open_microphone(name, on_trouble=self._warned), name)
