@@ -189,7 +189,14 @@ def interrupted(found: Any, *, replies: int = 1) -> str:
 
 
 @_check
-def tool(found: Any, name: str | None = None, *, other_than: Iterable[str] = (), turn: int | None = None) -> str:
+def tool(
+    found: Any,
+    name: str | None = None,
+    *,
+    other_than: Iterable[str] = (),
+    turn: int | None = None,
+    gave: str | None = None,
+) -> str:
     """Check that the agent called a tool in a call, and that the tool returned.
 
     Args:
@@ -197,6 +204,7 @@ def tool(found: Any, name: str | None = None, *, other_than: Iterable[str] = (),
         name: The tool; any one by default.
         other_than: Tools that do not count: the exercise asks for another one.
         turn: The turn of the caller's, 1, 2, …, that the tool was called for; any one by default.
+        gave: What must stand in what the agent got back, such as the words of a refusal.
     """
     used = _used(_whole(_log(found)))
     fitting = [(number, use) for number, use in used if use.name not in set(other_than) and name in (None, use.name)]
@@ -211,6 +219,8 @@ def tool(found: Any, name: str | None = None, *, other_than: Iterable[str] = (),
     number, use = next(each for each in fitting if turn in (None, each[0]))
     if use.output is None:
         raise _NotYet(f"`{use.name}` has not returned", "no output of it came")
+    if gave is not None and not any(gave in (each.output or "") for _, each in fitting):
+        raise _NotYet(f"the agent did not get {gave!r} for `{use.name}`", f"it got {use.output!r}")
     return f"The agent called `{use.name}` for turn {number} of the caller's and got its output."
 
 

@@ -28,6 +28,8 @@ IGNORED = "nbval-ignore-output"
 """Tags a cell whose output differs from run to run, in its numbers."""
 PLAYER = re.compile(r"<audio\b[^>]*>\s*</audio>")
 """A recording with its player: a hundred times the words beside it, and GitHub shows neither of the two."""
+VIEW = "application/vnd.jupyter.widget-view+json"
+"""A widget's live view, which names a model in a kernel that is gone."""
 
 Notebook = Any
 """A notebook as nbformat has it: a dict whose keys are attributes, too."""
@@ -62,12 +64,13 @@ def normalise(notebook: Notebook, committed: Notebook) -> Notebook:
     """Take out of a notebook what differs from run to run, or from machine to machine."""
     before = {cell.id: cell for cell in committed.cells}
     notebook.metadata = nbformat.from_dict(METADATA)  # type: ignore[no-untyped-call]
-    _renumber_widgets(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.metadata.pop("execution", None)
             _without_players(cell.outputs)
+            _without_views(cell.outputs)
             cell.outputs = _kept(cell, before[cell.id].get("outputs", []))
+    _renumber_widgets(notebook)
     return notebook
 
 
@@ -75,6 +78,16 @@ def _without_players(outputs: list[Any]) -> None:
     for output in outputs:
         if "text/html" in (data := output.get("data", {})):
             data["text/html"] = PLAYER.sub("", "".join(data["text/html"]))
+
+
+def _without_views(outputs: list[Any]) -> None:
+    """Take the live view of a widget out where the same output says it in words, too.
+
+    The words are shown everywhere: a trusted notebook would look for the view's model first, and say that it is missing.
+    """
+    for output in outputs:
+        if "text/html" in (data := output.get("data", {})):
+            data.pop(VIEW, None)
 
 
 def _kept(cell: Notebook, before: list[Any]) -> list[Any]:
@@ -110,7 +123,7 @@ def _renumber_widgets(notebook: Notebook) -> None:
     known: dict[str, str] = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            view = output.get("data", {}).get("application/vnd.jupyter.widget-view+json")
+            view = output.get("data", {}).get(VIEW)
             if view:
                 view["model_id"] = known.setdefault(view["model_id"], f"{len(known) + 1:032x}")
 

@@ -145,6 +145,13 @@ async def test_a_tool_and_the_turn_that_it_was_called_for() -> None:
     assert "the agent called no tool" in str(checks.tool(await held(FIRST)))
 
 
+async def test_what_the_agent_got_from_a_tool_or_from_who_refused_it() -> None:
+    call = await held(FIRST, lines=(hk.ToolCall("look_up", '{"number": 7}'), "Packed."))
+    assert checks.tool(call, "look_up", gave="pack")
+    refused = "the agent did not get 'No.' for `look_up`, because it got 'packed'."
+    assert str(checks.tool(call, gave="No.")) == f"Not yet: {refused}"
+
+
 def test_what_was_heard_is_held_loosely_to_what_was_said() -> None:
     log = hk.load(SAVED / "a-spoken-turn")
     found = checks.heard(log, "laptop", "charge", "light", turns=1)

@@ -66,6 +66,14 @@ def test_widgets_are_numbered_in_the_order_in_which_they_are_shown() -> None:
     assert numbers == [1, 2, 1]
 
 
+def test_a_widget_that_says_in_words_what_it_shows_keeps_the_words_only() -> None:
+    view: Any = {"model_id": "c" * 32}
+    (found,) = kept(notebook(shown(view=view, html="<p>Ready.</p>", plain="Ready.")), notebook())
+    assert found["data"] == {"text/html": "<p>Ready.</p>", "text/plain": "Ready."}
+    (bare,) = kept(notebook(shown(view=view, plain="Widget()")), notebook())
+    assert set(bare["data"]) == {"application/vnd.jupyter.widget-view+json", "text/plain"}
+
+
 def test_nothing_of_one_kernel_or_one_run_is_left() -> None:
     made = regenerate.normalise(notebook(execution={"iopub.status.busy": "2026-01-01"}), notebook())
     assert made.metadata == regenerate.METADATA
