@@ -1,7 +1,8 @@
-"""Transcript, timeline, events, ticket and playback of the panel in Chromium, with a model that no kernel stands behind."""
+"""Transcript, timeline, events, ticket and playback of the panel in Chromium; no kernel stands behind the model."""
 
 import base64
 import io
+import json
 import shutil
 import wave
 from collections.abc import Generator
@@ -16,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 Json = dict[str, Any]
 
-HOSTILE = "</script><img src=x onerror=\"window.broken=1\"><b>bold</b>&amp;\u202e"
+HOSTILE = '</script><img src=x onerror="window.broken=1"><b>bold</b>&amp;\u202e'
 RATE = 24_000
 WAIT = 20_000
 """How long a picture may take to be as expected on a machine that is busy (ms)."""
@@ -32,7 +33,9 @@ TAP = """
       const context = this.context;
       if (!taps.has(context)) {
         const node = context.createScriptProcessor(1024, 1, 1);
-        node.onaudioprocess = (e) => window.tap.blocks.push(Array.from(e.inputBuffer.getChannelData(0)));
+        node.onaudioprocess = (e) => {
+          window.tap.blocks.push(Int16Array.from(e.inputBuffer.getChannelData(0), (x) => x * 32767));
+        };
         connect.call(node, target);
         taps.set(context, node);
         window.tap.rate = context.sampleRate;
@@ -78,7 +81,9 @@ class Panel:
 
     def show(self, rows: list[Json], events: list[Json] | None = None, **more: Any) -> None:
         totals = {"gap_ms": None, "tokens": 0, "cost": "", "simulated": False}
-        self.message({"t": "snapshot", "for": "", "rows": rows, "events": events or [], "totals": totals} | more)
+        counts = {"rows": len(rows), "events": len(events or []), "rows_dropped": 0, "events_dropped": 0}
+        parts = {"rows": rows, "events": events or [], "totals": totals, "counts": counts}
+        self.message({"t": "snapshot", "for": ""} | parts | more)
 
     def said(self, kind: str) -> list[Json]:
         found: list[Json] = self.page.evaluate("(t) => hk.said(t)", kind)
@@ -90,7 +95,8 @@ class Panel:
             """(clips) => { hk.answer = (m) => {
               if (m.t !== "clip") return;
               const bytes = Uint8Array.from(atob(clips[m.k] ?? ""), (c) => c.charCodeAt(0));
-              setTimeout(() => hk.message({t: "clip", k: m.k, ms: bytes.length / 48, ok: bytes.length > 0}, [new DataView(bytes.buffer)]), 20);
+              const answer = {t: "clip", k: m.k, ms: bytes.length / 48, ok: bytes.length > 0};
+              setTimeout(() => hk.message(answer, [new DataView(bytes.buffer)]), 20);
             }; }""",
             given,
         )
@@ -125,7 +131,9 @@ def opened(browser: Browser, address: str) -> Generator[Open]:
 
 
 def lines(count: int, start: int = 0) -> list[Json]:
-    return [row(f"n{n}", "c" if n % 2 else "a1", n * 2.0, n * 2.0 + 1.5, f"Words of row {n}.") for n in range(start, count)]
+    return [
+        row(f"n{n}", "c" if n % 2 else "a1", n * 2.0, n * 2.0 + 1.5, f"Words of row {n}.") for n in range(start, count)
+    ]
 
 
 # ------------------------------------------------------------------------------------------------ transcript
@@ -152,7 +160,9 @@ def test_an_interrupted_reply_shows_what_was_heard_and_what_was_not(opened: Open
     cut = panel.rows.nth(1)
     expect(cut.locator(".hk-unheard")).to_have_text("charger, and does it work from another socket?")
     expect(cut.locator(".hk-note")).to_have_text("Interrupted: heard 1.8 s of 4.2 s")
-    share = cut.locator(".hk-heard i").evaluate("(el) => el.getBoundingClientRect().width / el.parentElement.clientWidth")
+    share = cut.locator(".hk-heard i").evaluate(
+        "(el) => el.getBoundingClientRect().width / el.parentElement.clientWidth"
+    )
     assert abs(share - 1.8 / 4.2) < 0.02
     expect(panel.page.locator(".hk-bar--cut, .hk-bar--unheard")).to_have_count(2)
 
@@ -166,7 +176,10 @@ def test_the_newest_is_followed_only_while_the_reader_is_there(opened: Open) -> 
     newest = panel.page.get_by_role("button", name="newest")
     expect(newest).to_be_hidden()
     panel.log.evaluate("(el) => { el.scrollTop = 300; return hk.frame(); }")
-    where = "(el) => [el.scrollTop, document.elementFromPoint(300, el.getBoundingClientRect().top + 100).closest('li').dataset.id]"
+    where = """(el) => {
+      const at = document.elementFromPoint(300, el.getBoundingClientRect().top + 100);
+      return [el.scrollTop, at.closest("li").dataset.id];
+    }"""
     before = panel.log.evaluate(where)
     panel.message({"t": "rows", "rows": lines(80, 70)})
     assert panel.log.evaluate(where) == before
@@ -185,7 +198,9 @@ def test_earlier_rows_are_asked_for_at_the_top_and_nothing_jumps(opened: Open) -
     top = panel.rows.filter(has_text="Words of row 100.")
     before = top.evaluate("(el) => el.getBoundingClientRect().top")
     panel.message({"t": "rows", "rows": lines(100, 0), "older": True})
-    assert abs(top.evaluate("(el) => el.getBoundingClientRect().top") - before) <= 30  # the line that asked for more is gone
+    assert (
+        abs(top.evaluate("(el) => el.getBoundingClientRect().top") - before) <= 30
+    )  # the line that asked for more is gone
     panel.log.evaluate("(el) => { el.scrollTop = 0; return hk.frame(); }")
     expect(panel.rows.first).to_contain_text("Words of row 0.")
     assert len(panel.said("earlier")) == 1
@@ -245,7 +260,10 @@ def test_the_transcript_is_copied_as_text(opened: Open) -> None:
     panel.page.locator(".hk-tabs > .hk-btn").click()
     expect(panel.page.locator(".hk-tabs > .hk-btn")).to_contain_text("Copied")
     text = panel.page.evaluate("navigator.clipboard.readText()")
-    assert text.splitlines()[0] == "0:01.2  Caller: Hi, my laptop stopped charging last night. The light next to the plug stays off."
+    assert (
+        text.splitlines()[0]
+        == "0:01.2  Caller: Hi, my laptop stopped charging last night. The light next to the plug stays off."
+    )
     assert "[inaudible]" in text
 
 
@@ -254,7 +272,19 @@ def test_the_transcript_is_copied_as_text(opened: Open) -> None:
 
 def test_chips_words_and_a_pause_decide_what_the_list_shows(opened: Open) -> None:
     panel = opened("during")
-    panel.show([], [event(n, n * 0.1, *kind) for n, kind in enumerate([("response.done", "usage", "a1", "10 in"), ("a.delta", "audio", "a1", "200 ms"), ("error", "errors", "", "Something failed")])])
+    panel.show(
+        [],
+        [
+            event(n, n * 0.1, *kind)
+            for n, kind in enumerate(
+                [
+                    ("response.done", "usage", "a1", "10 in"),
+                    ("a.delta", "audio", "a1", "200 ms"),
+                    ("error", "errors", "", "Something failed"),
+                ]
+            )
+        ],
+    )
     panel.page.get_by_role("tab", name="Events").click()
     expect(panel.events).to_have_count(2)
     panel.page.get_by_role("button", name="Audio 1").click()
@@ -265,7 +295,9 @@ def test_chips_words_and_a_pause_decide_what_the_list_shows(opened: Open) -> Non
     expect(panel.events).to_have_count(1)
     panel.page.get_by_label("Show events with these words").fill("")
     panel.page.get_by_role("button", name="Pause").click()
-    panel.message({"t": "events", "list": [event(n, 1.0, "input.speech_started", "speech", "c", "Caller") for n in range(10, 22)]})
+    panel.message(
+        {"t": "events", "list": [event(n, 1.0, "input.speech_started", "speech", "c", "Caller") for n in range(10, 22)]}
+    )
     expect(panel.events).to_have_count(2)
     panel.page.get_by_role("button", name="Resume, 12 newer").click()
     expect(panel.events).to_have_count(14)
@@ -273,7 +305,12 @@ def test_chips_words_and_a_pause_decide_what_the_list_shows(opened: Open) -> Non
 
 def test_one_event_is_open_at_a_time_with_its_raw_json(opened: Open) -> None:
     panel = opened("during")
-    panel.page.evaluate("""() => { hk.answer = (m) => m.t === "raw" && setTimeout(() => hk.message({t: "raw", q: m.q, text: `{\\n  "seq": ${m.q}\\n}`}), 10); }""")
+    panel.page.evaluate(
+        """() => { hk.answer = (m) => {
+          const text = JSON.stringify({seq: m.q}, null, 2);
+          if (m.t === "raw") setTimeout(() => hk.message({t: "raw", q: m.q, text}), 10);
+        }; }"""
+    )
     panel.page.get_by_role("tab", name="Events").click()
     panel.events.last.locator("button").first.click()
     expect(panel.page.locator(".hk-json pre")).to_have_text('{\n  "seq": 200\n}')
@@ -309,7 +346,8 @@ def test_shown_events_are_copied_as_json_lines(opened: Open) -> None:
     panel.page.get_by_role("button", name="Copy shown").click()
     expect(panel.page.get_by_role("button", name="Copied")).to_be_visible()
     text = panel.page.evaluate("navigator.clipboard.readText()")
-    assert text == '{"seq":200,"at":70,"from":"server","event":"error","summary":"One late audio packet dropped, 20 ms","bad":true}'
+    late = {"seq": 200, "at": 70, "from": "server", "event": "error", "summary": "One late audio packet dropped, 20 ms"}
+    assert [json.loads(line) for line in text.splitlines()] == [late | {"bad": True}]
 
 
 def test_a_list_that_lost_its_oldest_says_so(opened: Open) -> None:
@@ -323,7 +361,14 @@ def test_a_list_that_lost_its_oldest_says_so(opened: Open) -> None:
 
 
 def hostile_rows() -> list[Json]:
-    bad: Json = {"name": HOSTILE, "text": HOSTILE, "tail": HOSTILE, "unheard": HOSTILE, "note": HOSTILE, "call": HOSTILE}
+    bad: Json = {
+        "name": HOSTILE,
+        "text": HOSTILE,
+        "tail": HOSTILE,
+        "unheard": HOSTILE,
+        "note": HOSTILE,
+        "call": HOSTILE,
+    }
     bad |= {"output": HOSTILE, "gap_ms": 900}
     return [
         row("<img src=x>", "a1", 1, 2, **bad),
@@ -359,10 +404,15 @@ def test_whatever_is_said_stays_text(opened: Open) -> None:
     expect(panel.rows.first.locator(".hk-say")).to_contain_text(HOSTILE)
     expect(panel.rows).to_have_count(7)
     panel.page.get_by_role("tab", name="Events").click()
-    panel.page.evaluate("(text) => { hk.answer = (m) => m.t === 'raw' && hk.message({t: 'raw', q: m.q, text}); }", f'{{\n  "{HOSTILE}": "{HOSTILE}"\n}}')
+    panel.page.evaluate(
+        "(text) => { hk.answer = (m) => m.t === 'raw' && hk.message({t: 'raw', q: m.q, text}); }",
+        f'{{\n  "{HOSTILE}": "{HOSTILE}"\n}}',
+    )
     panel.events.first.locator("button").first.click()
     expect(panel.page.locator(".hk-json pre")).to_contain_text(HOSTILE)
-    made = panel.page.evaluate("() => [document.querySelectorAll('.hk img, .hk script, .hk iframe').length, window.broken ?? 0]")
+    made = panel.page.evaluate(
+        "() => [document.querySelectorAll('.hk img, .hk script, .hk iframe').length, window.broken ?? 0]"
+    )
     assert made == [0, 0]
 
 
@@ -370,7 +420,15 @@ def test_five_thousand_rows_and_events_do_not_grow_the_page(opened: Open) -> Non
     panel = opened("during")
     for start in range(0, 5000, 500):
         panel.message({"t": "rows", "rows": lines(start + 500, start)})
-        panel.message({"t": "events", "list": [event(n, n / 50, "response.done", "usage", "a1", f"number {n}") for n in range(start + 1000, start + 1500)]})
+        panel.message(
+            {
+                "t": "events",
+                "list": [
+                    event(n, n / 50, "response.done", "usage", "a1", f"number {n}")
+                    for n in range(start + 1000, start + 1500)
+                ],
+            }
+        )
     assert panel.rows.count() <= 80
     assert panel.page.locator(".hk-tl-track > *").count() <= 800
     expect(panel.rows.last).to_contain_text("Words of row 4999.")
@@ -404,7 +462,9 @@ def test_in_a_narrow_panel_the_strip_stays_at_now_until_it_is_moved(opened: Open
     strip = panel.page.locator(".hk-tl-scroll")
     right = "(el) => el.scrollWidth - el.clientWidth - el.scrollLeft"
     assert strip.evaluate(right) < 2
-    assert strip.evaluate("(el) => el.querySelector('.hk-now').getBoundingClientRect().left < el.getBoundingClientRect().right")
+    assert strip.evaluate(
+        "(el) => el.querySelector('.hk-now').getBoundingClientRect().left < el.getBoundingClientRect().right"
+    )
     panel.trait("clock", {"began": 0.0, "ended": None, "now": 90.0, "expires": None})
     assert strip.evaluate(right) < 2
     strip.evaluate("(el) => { el.scrollLeft = 10; return hk.frame(); }")
@@ -426,7 +486,18 @@ def test_a_ticket_shows_choices_lists_and_every_attempt(opened: Open) -> None:
 def test_a_handoff_that_failed_says_why_with_its_attempts(opened: Open) -> None:
     panel = opened("after")
     attempts = [{"n": 1, "ok": False, "words": "priority: missing", "seconds": 1.0, "tokens": 0}]
-    panel.trait("ticket", {"ok": False, "title": "Ticket", "error": "No valid ticket after 3 attempts.", "attempts": attempts, "fields": [], "tokens": 0, "cost": "no cost"})
+    panel.trait(
+        "ticket",
+        {
+            "ok": False,
+            "title": "Ticket",
+            "error": "No valid ticket after 3 attempts.",
+            "attempts": attempts,
+            "fields": [],
+            "tokens": 0,
+            "cost": "no cost",
+        },
+    )
     expect(panel.page.locator(".hk-why")).to_have_text("No valid ticket after 3 attempts.")
     expect(panel.page.locator(".hk-try p")).to_have_text("priority: missing")
     expect(panel.page.get_by_role("button", name="Copy JSON")).to_have_count(0)
@@ -474,19 +545,26 @@ def test_a_turn_without_sound_says_so_on_its_button(opened: Open) -> None:
     panel.answer_clips({})
     panel.rows.first.hover()
     panel.rows.first.get_by_role("button", name="Save this turn as WAV").click()
-    expect(panel.rows.first.get_by_role("button", name="The kernel keeps no sound of this turn any more.")).to_be_visible()
+    expect(
+        panel.rows.first.get_by_role("button", name="The kernel keeps no sound of this turn any more.")
+    ).to_be_visible()
 
 
 def test_playback_sounds_as_the_call_did_and_the_cursor_runs_with_it(opened: Open) -> None:
     panel = opened("after")
     clips = spoken(panel)
+    watch(panel)
     panel.page.get_by_role("button", name="Play", exact=True).click()
-    expect(panel.rows.first).to_have_attribute("aria-current", "true")
-    expect(panel.page.locator(".hk-now--play")).to_be_visible()
-    expect(panel.rows.nth(2)).to_have_attribute("aria-current", "true")
+    expect(panel.page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
     expect(panel.page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    marked, cursor = panel.page.evaluate("[watched.marked, watched.cursor]")
+    assert marked == ["c1", "a1", "c2"]
+    assert cursor == sorted(cursor)
+    assert len(cursor) > 10
+    assert cursor[-1] >= 2.3
     heard, rate = recorded(panel)
-    begins = {k: found_at(heard, clip, rate) for k, clip in clips.items()}
+    alone = {"c1": 0.0, "a1": 0.0, "c2": 0.25}  # from here on 0.3 s of each sound while no other does
+    begins = {k: found_at(heard, clips[k], rate, start) for k, start in alone.items()}
     for k, (_, likeness) in begins.items():
         assert likeness > 0.9, (k, begins)
     assert abs(begins["a1"][0] - begins["c1"][0] - 1.1) < 0.05
@@ -494,34 +572,66 @@ def test_playback_sounds_as_the_call_did_and_the_cursor_runs_with_it(opened: Ope
     assert [message["k"] for message in panel.said("clip")] == ["c1", "a1", "c2"]
 
 
+def watch(panel: Panel) -> None:
+    """Write down which rows are marked as heard, in order, and where the cursor of the playback stands."""
+    panel.page.evaluate(
+        """() => {
+          const {marked, cursor} = (window.watched = {marked: [], cursor: []});
+          const look = () => {
+            for (const el of document.querySelectorAll(".hk-log li[aria-current]")) {
+              if (!marked.includes(el.dataset.id)) marked.push(el.dataset.id);
+            }
+            const now = document.querySelector(".hk-now--play");
+            if (now) cursor.push(Number(now.style.getPropertyValue("--s")));
+          };
+          const options = {attributes: true, subtree: true, childList: true};
+          new MutationObserver(look).observe(document.querySelector(".hk-panel"), options);
+        }"""
+    )
+
+
 def recorded(panel: Panel) -> tuple["np.ndarray[Any, np.dtype[np.float64]]", float]:
-    rate, blocks = panel.page.evaluate("[tap.rate, tap.blocks]")
-    return np.concatenate([np.asarray(block) for block in blocks]), rate
+    rate, text = panel.page.evaluate(
+        """async () => {
+          const reader = new FileReader();
+          const read = new Promise((done) => (reader.onload = done));
+          reader.readAsDataURL(new Blob(tap.blocks));
+          await read;
+          return [tap.rate, reader.result.split(",")[1]];
+        }"""
+    )
+    return np.frombuffer(base64.b64decode(text), "<i2") / 32767, rate
 
 
-def found_at(heard: Any, clip: Any, rate: float) -> tuple[float, float]:
-    """Return when a clip sounds (s) and how like it is: the first 0.4 s, in which no other does."""
-    part = clip[: int(0.4 * RATE)] / 32768
-    wanted = np.interp(np.arange(int(0.4 * rate)) / rate, np.arange(len(part)) / RATE, part)
-    products = np.correlate(heard, wanted, "valid")
-    at = int(np.argmax(products))
+def found_at(heard: Any, clip: Any, rate: float, start: float) -> tuple[float, float]:
+    """Return when a clip begins to sound (s) and how like it is, by the 0.3 s of it from *start*."""
+    part = clip[int(start * RATE) : int((start + 0.3) * RATE)] / 32768
+    wanted = np.interp(np.arange(int(0.3 * rate)) / rate, np.arange(len(part)) / RATE, part)
+    size = 1 << (len(heard) + len(wanted)).bit_length()
+    products = np.fft.irfft(np.fft.rfft(heard, size) * np.conj(np.fft.rfft(wanted, size)), size)
+    at = int(np.argmax(products[: len(heard) - len(wanted)]))
     piece = heard[at : at + len(wanted)]
-    return at / rate, float(np.dot(piece, wanted) / (np.linalg.norm(piece) * np.linalg.norm(wanted) + 1e-9))
+    return at / rate - start, float(np.dot(piece, wanted) / (np.linalg.norm(piece) * np.linalg.norm(wanted) + 1e-9))
 
 
 def test_a_typed_call_has_nothing_to_play(opened: Open) -> None:
     panel = opened("after")
-    panel.show([row("t1", "c", 1, 1, "Hello", typed=True, clip=False, total_ms=0), row("t2", "a1", 2, 2, "Hi", clip=False)])
+    panel.show(
+        [row("t1", "c", 1, 1, "Hello", typed=True, clip=False, total_ms=0), row("t2", "a1", 2, 2, "Hi", clip=False)]
+    )
     panel.page.get_by_role("button", name="Play", exact=True).click()
-    expect(panel.page.locator(".hk-dock")).to_contain_text("Typed call: nothing to play")
+    expect(panel.page.locator(".hk-dock--play")).to_contain_text("Typed call: nothing to play")
 
 
 def test_one_turn_is_played_alone(opened: Open) -> None:
     panel = opened("after")
     spoken(panel)
     panel.rows.nth(1).hover()
+    watch(panel)
     panel.rows.nth(1).get_by_role("button", name="Play this turn").click()
-    expect(panel.rows.nth(1)).to_have_attribute("aria-current", "true")
-    expect(panel.rows.nth(1)).not_to_have_attribute("aria-current", "true")
+    expect(panel.page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
     expect(panel.page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    marked, cursor = panel.page.evaluate("[watched.marked, watched.cursor]")
+    assert marked == ["a1"]
+    assert 1.25 <= cursor[0] < cursor[-1] <= 2.1
     assert [message["k"] for message in panel.said("clip")] == ["a1"]

@@ -108,9 +108,10 @@ export function createPlayback({store, send, sound, view, scope}) {
         loading.delete(piece.k);
         if (started) sources(piece, clip);
       },
-      () => {
+      (error) => {
         loading.delete(piece.k);
         silent.add(piece.k);
+        put({words: error.message});
       },
     );
   }

@@ -28,6 +28,7 @@ export function rowActions({store, playback, scope}) {
   function add(li, k) {
     const noun = "this turn";
     const play = small("play", `Play ${noun}`, () => playback.one(k));
+    play.classList.add("hk-row-play"); // not shown while the call is on: the microphone would hear it
     const save = small("save", `Save ${noun} as WAV`, () => saveTurn(k));
     const box = h("span", {class: "hk-row-acts"}, play, save);
     li.querySelector(".hk-t").after(box);

@@ -58,6 +58,7 @@ export function createTranscript({store, send, view, playback, scope}) {
 
   function update(state, changed) {
     const all = changed.has("all") || changed.has("snapshot") || state.reordered;
+    el.classList.toggle("is-live", isLive(state));
     if (changed.has("totals") || changed.has("facts") || changed.has("all")) heads(state);
     if (all || changed.has("rows") || changed.has("clock")) {
       list.show(state.rows.filter(inTranscript).map((row) => ({id: row.k, row})), all || changed.has("clock") ? null : state.touched);
@@ -69,6 +70,8 @@ export function createTranscript({store, send, view, playback, scope}) {
     if (changed.has("view.selected")) showSelected();
     if (changed.has("view.play")) followPlay();
   }
+
+  const isLive = (state) => state.phase === "on" || state.phase === "ending";
 
   function heads(state) {
     tokens = !(state.totals?.simulated ?? state.facts.mode === "simulated");
@@ -92,8 +95,7 @@ export function createTranscript({store, send, view, playback, scope}) {
   function announce(state) {
     const final = new Set(state.rows.filter((row) => !row.pending).map((row) => row.k));
     if (finals === null && !state.rows.length) return;
-    const live = finals !== null && (state.phase === "on" || state.phase === "ending");
-    if (live) {
+    if (finals !== null && isLive(state)) {
       for (const k of state.touched) if (final.has(k) && !finals.has(k)) say(state.rowOf.get(k));
     }
     finals = final;
