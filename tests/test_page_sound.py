@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from handoffkit.audio import BYTES_PER_MS
 from handoffkit.speaker import Playback, Speaker
@@ -92,6 +94,23 @@ async def test_missing_late_and_repeated_blocks_are_counted(microphone: PageMicr
         microphone.feed(*block(number))
     assert await rest(microphone) == [0, 1, 4, 5, 6]
     assert (microphone.missing, microphone.reordered, microphone.repeated) == (2, 1, 2)
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=60))
+@settings(max_examples=50, deadline=None)
+def test_whatever_comes_goes_out_in_order_and_is_accounted_for(numbers: list[int]) -> None:
+    async def heard() -> tuple[PageMicrophone, list[int]]:
+        microphone = aiter(PageMicrophone(burst_seconds=100, queue_seconds=100))
+        microphone.feed(begin())
+        for number in numbers:
+            microphone.feed(*block(number))
+        return microphone, await rest(microphone)
+
+    microphone, taken = asyncio.run(heard())
+    assert taken == sorted(set(taken))
+    assert len(taken) + microphone.reordered + microphone.repeated == len(numbers)
+    assert len(taken) + microphone.missing == max(numbers) + 1
+    assert len(taken) + microphone.reordered == len(set(numbers))
 
 
 async def test_a_gap_of_any_size_costs_no_memory(microphone: PageMicrophone) -> None:
