@@ -16,7 +16,17 @@ import {sumsOf} from "../../handoffkit/widgets/static/tabs.js";
 const STATIC = new URL("../../handoffkit/widgets/static/", import.meta.url);
 const MIC = {id: "page", live: true, opening: false, device: "", db: -20, peak: -18, devices: []};
 const state = (more = {}) => ({
-  phase: "on", error: {}, controls: {}, facts: {}, kernel: "ok", trouble: {}, mic: MIC, rows: [], ticket: {}, asked: "", ...more,
+  phase: "on",
+  error: {},
+  controls: {},
+  facts: {},
+  kernel: "ok",
+  trouble: {},
+  mic: MIC,
+  rows: [],
+  ticket: {},
+  asked: "",
+  ...more,
 });
 
 test("the state is one short word, and what is wrong with it", () => {
@@ -34,10 +44,17 @@ test("the state is one short word, and what is wrong with it", () => {
 });
 
 test("during the call the agent who speaks now is named, afterwards all who did", () => {
-  const rows = [{who: "a1", name: "Support", kind: "turn"}, {who: "c", name: "Caller", kind: "turn"}, {who: "a2", name: "Delivery", kind: "turn"}];
+  const rows = [
+    {who: "a1", name: "Support", kind: "turn"},
+    {who: "c", name: "Caller", kind: "turn"},
+    {who: "a2", name: "Delivery", kind: "turn"},
+  ];
   assert.deepEqual(agentsOf(state({facts: {agent: "Support"}})), [{name: "Support", who: "a1"}]);
   assert.deepEqual(agentsOf(state({rows})), [{name: "Delivery", who: "a2"}]);
-  assert.deepEqual(agentsOf(state({rows, phase: "ended"})).map((one) => one.name), ["Support", "Delivery"]);
+  assert.deepEqual(
+    agentsOf(state({rows, phase: "ended"})).map((one) => one.name),
+    ["Support", "Delivery"],
+  );
 });
 
 test("the main act fits the state, and says why it cannot be done", () => {
@@ -89,7 +106,18 @@ test("one trouble is shown: no answer first, then what ended the call, then the 
 });
 
 test("every fault has a fact, advice and a button that there is", () => {
-  for (const kind of ["insecure", "denied", "no-device", "in-use", "ended", "zeros", "no-worklet", "reloaded", "blocked", "unheard-of"]) {
+  for (const kind of [
+    "insecure",
+    "denied",
+    "no-device",
+    "in-use",
+    "ended",
+    "zeros",
+    "no-worklet",
+    "reloaded",
+    "blocked",
+    "unheard-of",
+  ]) {
     const fault = faultOf(kind);
     assert.match(fault.fact, /^[A-Z].*\.$/);
     assert.match(fault.advice, /^[A-Z].*\.$/);
@@ -102,7 +130,19 @@ test("microphones of the page, then of the kernel, then none", () => {
   const card = [{id: "card:0", name: "USB"}];
   const ids = (more) => choicesOf(state(more)).map((one) => one.id);
   assert.deepEqual(ids({facts: {card}}), ["page", "card:0", "none"]);
-  assert.deepEqual(ids({facts: {card}, mic: {...MIC, devices: [{id: "a", name: "A"}, {id: "b", name: "B"}]}}), ["page:a", "page:b", "card:0", "none"]);
+  assert.deepEqual(
+    ids({
+      facts: {card},
+      mic: {
+        ...MIC,
+        devices: [
+          {id: "a", name: "A"},
+          {id: "b", name: "B"},
+        ],
+      },
+    }),
+    ["page:a", "page:b", "card:0", "none"],
+  );
   assert.deepEqual(ids({facts: {card, page_sound: {ok: false, words: "old"}}}), ["card:0", "none"]);
 });
 
@@ -117,27 +157,49 @@ test("what stands under the microphone says why there is no level", () => {
 
 test("the level in words", () => {
   const words = (mic, more = {}) => levelWords(state({mic: {...MIC, ...mic}, ...more}));
-  assert.deepEqual([words({}), words({db: -80}), words({db: null}), words({live: false}), words({id: "none"})],
-    ["\u221220 dB", "silence", "no signal", "off", "typing only"]);
+  assert.deepEqual(
+    [words({}), words({db: -80}), words({db: null}), words({live: false}), words({id: "none"})],
+    ["\u221220 dB", "silence", "no signal", "off", "typing only"],
+  );
   assert.equal(words({}, {trouble: faultOf("zeros")}), "no signal");
 });
 
 test("a simulated call shows no tokens and no price, never $0.000", () => {
-  assert.deepEqual(sumsOf({gap_ms: 710, tokens: 2185, cost: "$0.019", simulated: false}), ["median gap 710 ms", "2185 tokens", "$0.019"]);
-  assert.deepEqual(sumsOf({gap_ms: null, tokens: 0, cost: "$0.000", simulated: true}), ["simulated, no tokens", "no cost"]);
+  assert.deepEqual(sumsOf({gap_ms: 710, tokens: 2185, cost: "$0.019", simulated: false}), [
+    "median gap 710 ms",
+    "2185 tokens",
+    "$0.019",
+  ]);
+  assert.deepEqual(sumsOf({gap_ms: null, tokens: 0, cost: "$0.000", simulated: true}), [
+    "simulated, no tokens",
+    "no cost",
+  ]);
   assert.deepEqual(sumsOf(null), []);
 });
 
 test("files are loaded after what they import; a missing one and a circle are named", () => {
-  assert.deepEqual(importsOf('import {a} from "./a.js";\nimport {b} from "./b-c.js";\nimport x from "y";'), ["a.js", "b-c.js"]);
-  assert.deepEqual(inOrder({"app.js": 'from "./a.js" from "./b.js"', "a.js": 'from "./b.js"', "b.js": ""}, "app.js"), ["b.js", "a.js", "app.js"]);
+  assert.deepEqual(importsOf('import {a} from "./a.js";\nimport {b} from "./b-c.js";\nimport x from "y";'), [
+    "a.js",
+    "b-c.js",
+  ]);
+  assert.deepEqual(inOrder({"app.js": 'from "./a.js" from "./b.js"', "a.js": 'from "./b.js"', "b.js": ""}, "app.js"), [
+    "b.js",
+    "a.js",
+    "app.js",
+  ]);
   assert.throws(() => inOrder({"app.js": 'from "./a.js"'}, "app.js"), /a\.js is missing/);
-  assert.throws(() => inOrder({"app.js": 'from "./a.js"', "a.js": 'from "./app.js"'}, "app.js"), /app\.js imports a\.js imports app\.js/);
+  assert.throws(
+    () => inOrder({"app.js": 'from "./a.js"', "a.js": 'from "./app.js"'}, "app.js"),
+    /app\.js imports a\.js imports app\.js/,
+  );
 });
 
 test("every file of the panel is reached, imports in the one form that the loader knows, and writes no HTML", () => {
-  const sources = Object.fromEntries(readdirSync(STATIC).filter((name) => name.endsWith(".js") && name !== "panel.js")
-    .map((name) => [name, readFileSync(new URL(name, STATIC), "utf8")]));
+  const sources = Object.fromEntries(
+    readdirSync(STATIC)
+      .filter((name) => name.endsWith(".js") && name !== "panel.js")
+      .map((name) => [name, readFileSync(new URL(name, STATIC), "utf8")]),
+  );
   assert.deepEqual([...inOrder(sources, "app.js"), "pcm-worklet.js"].sort(), Object.keys(sources).sort());
   for (const [name, source] of Object.entries(sources)) {
     const imports = source.match(/^import .*$/gm) ?? [];

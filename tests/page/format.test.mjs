@@ -3,10 +3,28 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {clock, clockMs, clockShort, db, median, ms, names, plural, secs, share} from "../../handoffkit/widgets/static/format.js";
+import {
+  clock,
+  clockMs,
+  clockShort,
+  db,
+  median,
+  ms,
+  names,
+  plural,
+  secs,
+  share,
+} from "../../handoffkit/widgets/static/format.js";
 
 test("a clock carries over at the minute whatever is rounded", () => {
-  assert.deepEqual([0, 6.24, 59.94, 59.96, 61, 3600].map(clock), ["0:00.0", "0:06.2", "0:59.9", "1:00.0", "1:01.0", "60:00.0"]);
+  assert.deepEqual([0, 6.24, 59.94, 59.96, 61, 3600].map(clock), [
+    "0:00.0",
+    "0:06.2",
+    "0:59.9",
+    "1:00.0",
+    "1:01.0",
+    "60:00.0",
+  ]);
 });
 
 test("a running clock never shows a second that has not passed", () => {
@@ -28,14 +46,24 @@ test("gaps and lengths", () => {
 });
 
 test("a level is in dB, silence is a word, and there is no minus zero", () => {
-  assert.deepEqual([-18.2, -0.3, 0, -60, -120, null, NaN, 1.2].map(db),
-    ["\u221218 dB", "0 dB", "0 dB", "silence", "silence", "silence", "silence", "1 dB"]);
+  assert.deepEqual([-18.2, -0.3, 0, -60, -120, null, NaN, 1.2].map(db), [
+    "\u221218 dB",
+    "0 dB",
+    "0 dB",
+    "silence",
+    "silence",
+    "silence",
+    "silence",
+    "1 dB",
+  ]);
   assert.deepEqual([-60, -30, 0, 6, -90, null].map(share), [0, 0.5, 1, 1, 0, 0]);
 });
 
 test("one turn, two turns", () => {
-  assert.deepEqual([plural(1, "turn"), plural(2, "turn"), plural(0, "turn"), plural(2, "reply", "replies")],
-    ["1 turn", "2 turns", "0 turns", "2 replies"]);
+  assert.deepEqual(
+    [plural(1, "turn"), plural(2, "turn"), plural(0, "turn"), plural(2, "reply", "replies")],
+    ["1 turn", "2 turns", "0 turns", "2 replies"],
+  );
 });
 
 test("the median of an even count is the mean of the middle two, of none it is null", () => {
@@ -43,5 +71,8 @@ test("the median of an even count is the mean of the middle two, of none it is n
 });
 
 test("long lists of names are cut in words", () => {
-  assert.deepEqual([names(["a", "b"]), names(["a", "b", "c"]), names(["a", "b", "c", "d"])], ["a, b", "a, b, c", "a, b and 2 more"]);
+  assert.deepEqual(
+    [names(["a", "b"]), names(["a", "b", "c"]), names(["a", "b", "c", "d"])],
+    ["a, b", "a, b, c", "a, b and 2 more"],
+  );
 });

@@ -15,14 +15,19 @@ function listening({controls = {microphone: "page"}, phase = "ready", facts = {}
   store.trait("phase", phase);
   store.trait("controls", controls);
   const [did, sent, waiting] = [[], [], []];
-  const note = (name) => (...given) => void did.push([name, ...given].join(" "));
+  const note =
+    (name) =>
+    (...given) =>
+      void did.push([name, ...given].join(" "));
   let tell;
   const makeSound = (parts) => {
     tell = parts;
     return {
       open: (device) => (note("open")(device), new Promise((done) => waiting.push(done))),
       talk: (down) => (note("talk")(down), Promise.resolve()),
-      ...Object.fromEntries(["close", "mute", "handsFree", "resume", "dispose", "message"].map((name) => [name, note(name)])),
+      ...Object.fromEntries(
+        ["close", "mute", "handsFree", "resume", "dispose", "message"].map((name) => [name, note(name)]),
+      ),
       devices: () => Promise.resolve([]),
       microphone: {id: "dev"},
     };
@@ -78,7 +83,10 @@ test("another microphone, chosen while the first was being asked for, is opened 
   ear.choose("page:two");
   await answer(true);
   await answer(true);
-  assert.deepEqual(did.filter((one) => one.startsWith("open")), ["open ", "open two"]);
+  assert.deepEqual(
+    did.filter((one) => one.startsWith("open")),
+    ["open ", "open two"],
+  );
   assert.equal(mic().live, true);
 });
 
@@ -99,10 +107,16 @@ test("a press is told before its sound, a release after it", async () => {
   ear.talk(true);
   assert.deepEqual([sent.map((one) => one.down), did], [[true], ["talk true"]]);
   const released = ear.talk(false);
-  assert.deepEqual(sent.map((one) => one.down), [true]);
+  assert.deepEqual(
+    sent.map((one) => one.down),
+    [true],
+  );
   await released;
   await settle();
-  assert.deepEqual(sent.map((one) => one.down), [true, false]);
+  assert.deepEqual(
+    sent.map((one) => one.down),
+    [true, false],
+  );
 });
 
 test("mute and hands-free follow the switches, and nothing is sent hands-free before the call", async () => {

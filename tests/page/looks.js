@@ -42,14 +42,18 @@ export function faint() {
 
 /** Controls that can be seen and have no name. */
 export function nameless() {
-  return panel(":is(button, input, select, [role=tab], [role=slider], [role=meter])").filter((el) => seen(el) &&
-    !(el.getAttribute("aria-label") || el.textContent.trim() || el.labels?.[0]?.textContent.trim()))
+  return panel(":is(button, input, select, [role=tab], [role=slider], [role=meter])")
+    .filter(
+      (el) =>
+        seen(el) && !(el.getAttribute("aria-label") || el.textContent.trim() || el.labels?.[0]?.textContent.trim()),
+    )
     .map((el) => el.outerHTML.slice(0, 120));
 }
 
 /** Elements whose content is wider than they are, though they neither scroll nor say so with an ellipsis. */
 export function spilling() {
-  const may = ({overflowX, textOverflow, display}) => /auto|scroll/.test(overflowX) || textOverflow === "ellipsis" || display === "inline";
+  const may = ({overflowX, textOverflow, display}) =>
+    /auto|scroll/.test(overflowX) || textOverflow === "ellipsis" || display === "inline";
   return [document.querySelector(".hk-panel"), ...panel("*")]
     .filter((el) => seen(el) && el.clientWidth > 1 && el.scrollWidth > el.clientWidth + 1)
     .filter((el) => !may(getComputedStyle(el)) && !el.closest(".hk-tl-scroll, select, svg"))

@@ -11,11 +11,14 @@ function still() {
   const time = {ms: 0};
   const store = createStore({now: () => time.ms, schedule: (fn) => frames.push(fn)});
   const seen = [];
-  store.subscribe((state, changed) => seen.push({changed: [...changed].sort(), touched: [...state.touched], news: state.newEvents.length}));
+  store.subscribe((state, changed) =>
+    seen.push({changed: [...changed].sort(), touched: [...state.touched], news: state.newEvents.length}),
+  );
   return {store, time, seen, frames, frame: () => frames.splice(0).forEach((fn) => fn())};
 }
 
-const rows = (from, to, more = {}) => Array.from({length: to - from}, (_, n) => ({k: `r${from + n}`, kind: "turn", who: "c", at: from + n, ...more}));
+const rows = (from, to, more = {}) =>
+  Array.from({length: to - from}, (_, n) => ({k: `r${from + n}`, kind: "turn", who: "c", at: from + n, ...more}));
 const events = (from, to, c = "words") => Array.from({length: to - from}, (_, n) => ({q: from + n, at: from + n, c}));
 const keys = (store) => store.state.rows.map((row) => row.k);
 
@@ -86,7 +89,10 @@ test("an event that comes twice stands once", () => {
   const {store} = still();
   store.message({t: "events", list: events(0, 3)});
   store.message({t: "events", list: events(1, 4)});
-  assert.deepEqual(store.state.events.map((event) => event.q), [0, 1, 2, 3]);
+  assert.deepEqual(
+    store.state.events.map((event) => event.q),
+    [0, 1, 2, 3],
+  );
   assert.equal(store.state.eventCounts.words, 4);
 });
 
@@ -94,7 +100,13 @@ test("a snapshot replaces everything, and is the same when it comes twice", () =
   const {store, frame, seen} = still();
   store.message({t: "rows", rows: rows(50, 60)});
   store.message({t: "events", list: events(90, 95)});
-  const snapshot = {t: "snapshot", rows: rows(0, 3), events: events(0, 5), totals: {gap_ms: 700}, counts: {rows: 9, events: 5}};
+  const snapshot = {
+    t: "snapshot",
+    rows: rows(0, 3),
+    events: events(0, 5),
+    totals: {gap_ms: 700},
+    counts: {rows: 9, events: 5},
+  };
   for (const again of [1, 2]) {
     store.message(snapshot);
     assert.deepEqual(keys(store), ["r0", "r1", "r2"], `snapshot ${again}`);
@@ -155,7 +167,10 @@ test("somebody who waits gets the answer that fits, and an error if none comes",
   store.message({t: "raw", q: 3, text: "no"});
   store.message({t: "raw", q: 4, text: "yes"}, ["sound"]);
   assert.deepEqual(await answer, {message: {t: "raw", q: 4, text: "yes"}, buffers: ["sound"]});
-  await assert.rejects(store.wait(() => false, 1), /did not answer/);
+  await assert.rejects(
+    store.wait(() => false, 1),
+    /did not answer/,
+  );
   const left = store.wait(() => false);
   store.dispose();
   await assert.rejects(left, Error);

@@ -14,7 +14,12 @@ function numbers(seed) {
   };
 }
 
-const edgesOf = (heights) => offsets(heights.map((_, n) => n), (n) => heights[n], 30);
+const edgesOf = (heights) =>
+  offsets(
+    heights.map((_, n) => n),
+    (n) => heights[n],
+    30,
+  );
 
 test("edges add up, with a guess where nothing was measured", () => {
   assert.deepEqual([...offsets(["a", "b", "c"], (key) => ({a: 10, c: 50})[key], 30)], [0, 10, 40, 90]);
@@ -23,7 +28,10 @@ test("edges add up, with a guess where nothing was measured", () => {
 
 test("a position belongs to the row that covers it", () => {
   const edges = edgesOf([10, 20, 30]);
-  assert.deepEqual([0, 9, 10, 29, 30, 59, 60, 999, -5].map((at) => rowAt(edges, at)), [0, 0, 1, 1, 2, 2, 2, 2, 0]);
+  assert.deepEqual(
+    [0, 9, 10, 29, 30, 59, 60, 999, -5].map((at) => rowAt(edges, at)),
+    [0, 0, 1, 1, 2, 2, 2, 2, 0],
+  );
 });
 
 test("whatever the heights and the position, the view is covered and nothing is lost", () => {
@@ -54,6 +62,8 @@ test("an empty list draws nothing", () => {
 });
 
 test("the end is followed within a small slack, and not once the reader has scrolled up", () => {
-  assert.deepEqual([follows(520, 480, 1000), follows(500, 480, 1000), follows(400, 480, 1000), follows(0, 480, 100)],
-    [true, true, false, true]);
+  assert.deepEqual(
+    [follows(520, 480, 1000), follows(500, 480, 1000), follows(400, 480, 1000), follows(0, 480, 100)],
+    [true, true, false, true],
+  );
 });

@@ -84,10 +84,12 @@ export function mountPanel({shared, el}) {
     names.forEach((name) => changed.add(name));
     draw();
   });
-  const sizes = scope.observe(new ResizeObserver(([entry]) => {
-    const width = Math.round(entry.contentRect.width);
-    view.set({width, narrow: width < 520});
-  }));
+  const sizes = scope.observe(
+    new ResizeObserver(([entry]) => {
+      const width = Math.round(entry.contentRect.width);
+      view.set({width, narrow: width < 520});
+    }),
+  );
   sizes.observe(panel);
   scope.every(TICK_MS, () => store.state.phase === "on" && !document.hidden && tell("tick"));
   draw();

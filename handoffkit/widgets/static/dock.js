@@ -12,16 +12,36 @@ const GUARD_MS = 500;
 
 /** What the main control says while no call has ended: {what, label, icon, off, why}. Pure. */
 export function mainOf({phase, controls, mic, facts, kernel, asked}) {
-  if (phase === "ready" && asked !== "start") return {what: "start", label: "Start call", icon: "call", off: kernel === "silent", why: kernel === "silent" ? "The kernel does not answer" : ""};
-  if (phase === "starting" || phase === "ready") return {what: "wait", label: "Starting", icon: "call", off: true, why: "The call is being set up"};
-  if (phase === "ending") return {what: "wait", label: "Hanging up", icon: "hang", off: true, why: "The last words are being waited for"};
-  if (facts.hears?.ok === false) return {what: "none", label: "Talk", icon: "micoff", off: true, why: facts.hears.words};
-  if (mic.id === "none") return {what: "pick", label: "Talk", icon: "mic", off: false, why: "No microphone is chosen: press to choose one"};
-  if (mic.id === "page" && !mic.live) return mic.opening ?
-    {what: "wait", label: "Opening", icon: "mic", off: true, why: "Waiting for the browser's permission"} :
-    {what: "open", label: "Start microphone", icon: "mic", off: false, why: "The microphone is off"};
-  if (controls.muted) return {what: "talk", label: "Muted", icon: "micoff", off: true, why: "Nothing is sent while the microphone is muted"};
-  if (controls.hands_free) return {what: "talk", label: "Listening", icon: "mic", off: true, why: "Hands-free is on: just speak"};
+  if (phase === "ready" && asked !== "start")
+    return {
+      what: "start",
+      label: "Start call",
+      icon: "call",
+      off: kernel === "silent",
+      why: kernel === "silent" ? "The kernel does not answer" : "",
+    };
+  if (phase === "starting" || phase === "ready")
+    return {what: "wait", label: "Starting", icon: "call", off: true, why: "The call is being set up"};
+  if (phase === "ending")
+    return {what: "wait", label: "Hanging up", icon: "hang", off: true, why: "The last words are being waited for"};
+  if (facts.hears?.ok === false)
+    return {what: "none", label: "Talk", icon: "micoff", off: true, why: facts.hears.words};
+  if (mic.id === "none")
+    return {what: "pick", label: "Talk", icon: "mic", off: false, why: "No microphone is chosen: press to choose one"};
+  if (mic.id === "page" && !mic.live)
+    return mic.opening
+      ? {what: "wait", label: "Opening", icon: "mic", off: true, why: "Waiting for the browser's permission"}
+      : {what: "open", label: "Start microphone", icon: "mic", off: false, why: "The microphone is off"};
+  if (controls.muted)
+    return {
+      what: "talk",
+      label: "Muted",
+      icon: "micoff",
+      off: true,
+      why: "Nothing is sent while the microphone is muted",
+    };
+  if (controls.hands_free)
+    return {what: "talk", label: "Listening", icon: "mic", off: true, why: "Hands-free is on: just speak"};
   return {what: "talk", label: controls.talking ? "Talking" : "Talk", icon: "mic", off: false, why: ""};
 }
 
@@ -37,7 +57,10 @@ export function levelWords({mic, trouble}) {
 /** Whether the agent speaks at `now` (s on the log's clock), or what it has said is still being played. Pure. */
 export function speaks({rows, phase}, now) {
   const last = phase === "on" ? rows.findLast((row) => row.kind === "turn" && /^a/.test(row.who)) : null;
-  return Boolean(last) && (last.pending || (!last.interrupted && now < Math.max(last.end ?? 0, last.at + (last.total_ms ?? 0) / 1000)));
+  return (
+    Boolean(last) &&
+    (last.pending || (!last.interrupted && now < Math.max(last.end ?? 0, last.at + (last.total_ms ?? 0) / 1000)))
+  );
 }
 
 /** Build the dock; `onStart`, `onHandoff`, `onTalk(down)` do what the buttons say. */
@@ -46,11 +69,29 @@ export function createDock(parts) {
   let since = -Infinity;
   const guard = () => performance.now() - since > GUARD_MS;
   const main = h("button", {type: "button", class: "hk-btn hk-talk"});
-  const stop = button({label: "Stop", icon: "stop", hideText: true, title: "Stop the agent's reply", onClick: () => send({t: "interrupt"})});
-  const free = h("button", {type: "button", class: "hk-switch", role: "switch", on: {click: () => setFree()}}, h("i"), "Hands-free");
+  const stop = button({
+    label: "Stop",
+    icon: "stop",
+    hideText: true,
+    title: "Stop the agent's reply",
+    onClick: () => send({t: "interrupt"}),
+  });
+  const free = h(
+    "button",
+    {type: "button", class: "hk-switch", role: "switch", on: {click: () => setFree()}},
+    h("i"),
+    "Hands-free",
+  );
   const meter = createMeter();
   const level = h("span", {class: "hk-level"});
-  const pick = button({label: "Change microphone", icon: "down", kind: "bare", small: true, hideText: true, onClick: () => view.set({picking: !view.state.picking})});
+  const pick = button({
+    label: "Change microphone",
+    icon: "down",
+    kind: "bare",
+    small: true,
+    hideText: true,
+    onClick: () => view.set({picking: !view.state.picking}),
+  });
   pick.classList.add("hk-pick-mic");
   const line = h("div", {class: "hk-meterline"}, meter.el, level, pick);
   const hint = h("p", {class: "hk-dock-hint"});
@@ -61,7 +102,13 @@ export function createDock(parts) {
   let drawn = "";
   let what = "";
 
-  const talk = createTalk({panel, talk: main, scope, press: onTalk, allowed: () => what === "talk" && guard() && main.getAttribute("aria-disabled") !== "true"});
+  const talk = createTalk({
+    panel,
+    talk: main,
+    scope,
+    press: onTalk,
+    allowed: () => what === "talk" && guard() && main.getAttribute("aria-disabled") !== "true",
+  });
 
   main.addEventListener("click", () => {
     if (!guard() || main.getAttribute("aria-disabled") === "true") return;
@@ -85,7 +132,12 @@ export function createDock(parts) {
     if (now.what !== what) since = what ? performance.now() : -Infinity;
     what = now.what;
     const space = now.what === "talk" && !now.off;
-    fill(main, icon(now.icon), h("span", {class: "hk-label", text: now.label}), space ? h("kbd", {text: "hold Space"}) : null);
+    fill(
+      main,
+      icon(now.icon),
+      h("span", {class: "hk-label", text: now.label}),
+      space ? h("kbd", {text: "hold Space"}) : null,
+    );
     main.classList.toggle("hk-btn--primary", now.what === "start" || now.what === "wait");
     setAttr(main, "aria-pressed", now.what === "talk" ? Boolean(s.controls.talking) : null);
     setAttr(main, "aria-disabled", now.off ? "true" : null);
@@ -107,7 +159,10 @@ export function createDock(parts) {
   const drawLevel = (s) => {
     meter.show(s.mic);
     line.classList.toggle("hk-meterline--live", s.mic.live);
-    line.classList.toggle("hk-meterline--bad", [s.trouble, s.error].some((one) => OF_THE_MICROPHONE.has(kindOf(one))));
+    line.classList.toggle(
+      "hk-meterline--bad",
+      [s.trouble, s.error].some((one) => OF_THE_MICROPHONE.has(kindOf(one))),
+    );
     meter.el.hidden = s.mic.id !== "page";
     setText(level, levelWords(s));
   };
@@ -117,7 +172,7 @@ export function createDock(parts) {
     update(s, changed) {
       const watching = Boolean(s.facts.watching);
       const ended = s.phase === "ended";
-      if (!ended && !watching) drawMain(s), drawRest(s), drawLevel(s);
+      if (!ended && !watching) (drawMain(s), drawRest(s), drawLevel(s));
       if (s.phase !== "on") talk.release();
       typed.update(s, changed);
       [main, typed.el].forEach((one) => (one.hidden = watching));

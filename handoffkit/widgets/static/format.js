@@ -37,7 +37,9 @@ export const secs = (n) => `${(Math.max(0, n || 0) / 1000).toFixed(1)} s`;
 /** A level in dB below full scale: -18.2 is "−18 dB"; under −60 it is silence. */
 export function db(level) {
   if (level === null || level === undefined || Number.isNaN(level) || level <= -60) return "silence";
-  return level < 0 && Math.round(level) !== 0 ? `${MINUS}${Math.abs(Math.round(level))} dB` : `${Math.abs(Math.round(level))} dB`;
+  return level < 0 && Math.round(level) !== 0
+    ? `${MINUS}${Math.abs(Math.round(level))} dB`
+    : `${Math.abs(Math.round(level))} dB`;
 }
 
 /** A level in dB as a share of the meter, −60 dB to 0 dB: 0 to 1. */

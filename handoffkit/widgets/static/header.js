@@ -7,8 +7,9 @@ import {clockShort, names} from "./format.js";
 const WORDS = {ready: "Ready", starting: "Starting", on: "On call", ending: "Hanging up", ended: "Ended"};
 /** The state in words (short ones for a narrow panel) and the colour of its dot ("", "on", "warn", "bad"). Pure. */
 export function stateOf({phase, error, controls, facts, kernel, trouble}) {
-  if (kernel === "silent") return {word: phase === "on" ? "On call, no answer" : "No answer", short: "No answer", dot: "warn"};
-  const wrong = error?.tone === "bad" || !trouble?.id ? error ?? {} : trouble;
+  if (kernel === "silent")
+    return {word: phase === "on" ? "On call, no answer" : "No answer", short: "No answer", dot: "warn"};
+  const wrong = error?.tone === "bad" || !trouble?.id ? (error ?? {}) : trouble;
   if (phase === "on") {
     if (facts.watching) return {word: "Watching", dot: "on"};
     if (OF_THE_MICROPHONE.has(kindOf(wrong))) return {word: "On call, no sound", short: "No sound", dot: "warn"};
@@ -53,7 +54,7 @@ export function createHeader({store, send, onHandoff}) {
 
   const drawState = (s) => {
     const {word: text, short: brief, dot: tone} = stateOf(s);
-    setText(word, s.view.narrow ? brief ?? text : text);
+    setText(word, s.view.narrow ? (brief ?? text) : text);
     dot.className = tone ? `hk-dot hk-dot--${tone}` : "hk-dot";
     const agents = agentsOf(s);
     setText(name, names(agents.map((agent) => agent.name)));
@@ -72,7 +73,11 @@ export function createHeader({store, send, onHandoff}) {
     setAttr(mute, "aria-pressed", Boolean(s.controls.muted));
     handoff.disabled = Boolean(s.controls.handing_off);
     setAttr(handoff, "aria-busy", s.controls.handing_off ? "true" : null);
-    setAttr(handoff, "title", s.controls.handing_off ? "The handoff is on its way" : `Hand this call to ${s.facts.hands_to}`);
+    setAttr(
+      handoff,
+      "title",
+      s.controls.handing_off ? "The handoff is on its way" : `Hand this call to ${s.facts.hands_to}`,
+    );
   };
 
   return {

@@ -10,8 +10,8 @@ const randomId = () => Array.from(crypto.getRandomValues(new Uint32Array(2)), (n
  * Tie a model to a store.
  * @param {{model: object, store: object, scope: object, onMessage?: function(object, DataView[])}} parts onMessage sees
  *   every message of the kernel's before the store does
- * @returns {{page: string, send: function(object, ArrayBuffer[]=): boolean, beat: function(function(): boolean)}} send is
- *   false if nothing could be sent
+ * @returns {{page: string, send: function(object, ArrayBuffer[]=): boolean, beat: function(function(): boolean),
+ *   request: function, dispose: function}} send is false if nothing could be sent
  */
 export function createLink({model, store, scope, onMessage = () => {}}) {
   const page = randomId();
@@ -40,12 +40,15 @@ export function createLink({model, store, scope, onMessage = () => {}}) {
     store.trait(name, model.get(name));
     return listen(`change:${name}`, () => (answered(), store.trait(name, model.get(name))));
   });
-  ends.push(listen("msg:custom", (message, buffers) => {
-    answered();
-    if (message.t === "snapshot" && message.for && message.for !== page && store.state.snapshot) return; // another page's
-    onMessage(message, buffers ?? []);
-    store.message(message, buffers ?? []);
-  }));
+  ends.push(
+    listen("msg:custom", (message, buffers) => {
+      answered();
+      const others = message.t === "snapshot" && message.for && message.for !== page;
+      if (others && store.state.snapshot) return; // another page asked; this one has its own, and perhaps older rows
+      onMessage(message, buffers ?? []);
+      store.message(message, buffers ?? []);
+    }),
+  );
 
   /** Tell the kernel every `facts.beat_ms` that this page lives; three beats without an answer: nobody is there. */
   const beat = (microphone) => {

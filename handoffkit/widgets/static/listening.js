@@ -41,7 +41,8 @@ export function createListening({store, send, page, worklet, makeSound = (parts)
   const allowed = () => state.facts.page_sound?.ok !== false && state.facts.hears?.ok !== false;
 
   const sound = makeSound({
-    send, worklet,
+    send,
+    worklet,
     onLevel({rms, peak: top}) {
       peak = Math.max(top, peak - FALL_DB);
       mic({db: Math.round(rms), peak: Math.round(peak)});
@@ -53,7 +54,8 @@ export function createListening({store, send, page, worklet, makeSound = (parts)
       store.set({trouble: faultOf(kind, detail)});
       if (kind === "ended") closed();
     },
-    onDevices: (list) => mic({devices: list.filter((one) => one.id && one.label).map(({id, label}) => ({id, name: label}))}),
+    onDevices: (list) =>
+      mic({devices: list.filter((one) => one.id && one.label).map(({id, label}) => ({id, name: label}))}),
   });
 
   const closed = () => {

@@ -15,7 +15,8 @@ export function inOrder(sources, entry) {
   const done = [];
   const visit = (name, path) => {
     if (done.includes(name)) return;
-    if (path.includes(name)) throw new Error(`${[...path, name].join(" imports ")}: modules must not import in a circle`);
+    if (path.includes(name))
+      throw new Error(`${[...path, name].join(" imports ")}: modules must not import in a circle`);
     if (!(name in sources)) throw new Error(`${name} is missing from the panel's files`);
     for (const needed of importsOf(sources[name])) visit(needed, [...path, name]);
     done.push(name);
@@ -30,7 +31,9 @@ export async function load(sources, entry = "app.js") {
   try {
     for (const name of inOrder(sources, entry)) {
       const text = sources[name].replace(IMPORT, (_, needed) => `from "${urls[needed]}"`);
-      urls[name] = URL.createObjectURL(new Blob([text, `\n//# sourceURL=handoffkit/${name}\n`], {type: "text/javascript"}));
+      urls[name] = URL.createObjectURL(
+        new Blob([text, `\n//# sourceURL=handoffkit/${name}\n`], {type: "text/javascript"}),
+      );
     }
     return await import(/* webpackIgnore: true */ urls[entry]);
   } finally {
@@ -43,7 +46,8 @@ function explain(el, error) {
   const box = document.createElement("p");
   box.setAttribute("role", "alert");
   box.style.cssText = "margin:0;padding:8px 12px;border:1px solid currentColor;border-radius:3px";
-  box.textContent = `The call panel could not be drawn: ${error?.message ?? error}. Run the cell again; if that does not ` +
+  box.textContent =
+    `The call panel could not be drawn: ${error?.message ?? error}. Run the cell again; if that does not ` +
     "help, reload the page. The call itself goes on in the kernel, and the cell's code still works.";
   el.replaceChildren(box);
 }
@@ -64,7 +68,10 @@ export default () => {
   const close = () => {
     const was = opened;
     opened = null;
-    was?.then(({shared}) => shared.dispose(), () => {});
+    was?.then(
+      ({shared}) => shared.dispose(),
+      () => {},
+    );
   };
 
   return {

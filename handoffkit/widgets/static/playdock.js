@@ -7,27 +7,42 @@ const RATES = [1, 1.5, 2];
 
 /** What the first control of an ended call does: hand off while a result is due, play once it is there. Pure. */
 export const mainAct = ({facts, ticket, controls}) =>
-  (facts.hands_to && !facts.watching && (!ticket?.ok || controls.handing_off)) ? "handoff" : "play";
+  facts.hands_to && !facts.watching && (!ticket?.ok || controls.handing_off) ? "handoff" : "play";
 
 /** Build the dock of an ended call. */
 export function createPlayDock({store, send, view, playback, onHandoff, guard}) {
-  const main = h("button", {type: "button", class: "hk-btn hk-btn--primary hk-talk", on: {click: () => guard() && act()}});
+  const main = h("button", {
+    type: "button",
+    class: "hk-btn hk-btn--primary hk-talk",
+    on: {click: () => guard() && act()},
+  });
   const play = button({label: "Play", icon: "play", onClick: () => playback.toggle()});
   const at = h("b");
   const total = h("span");
   const pos = h("div", {class: "hk-pos"}, at, " ", total);
-  const rates = RATES.map((rate) => h("button", {type: "button", text: `${rate}\u00d7`, on: {click: () => playback.rate(rate)}}));
+  const rates = RATES.map((rate) =>
+    h("button", {type: "button", text: `${rate}\u00d7`, on: {click: () => playback.rate(rate)}}),
+  );
   const seg = h("div", {class: "hk-seg", role: "group", "aria-label": "Speed"}, rates);
-  const skip = h("button", {type: "button", class: "hk-switch", role: "switch", on: {click: () => playback.skip(!view.state.play.skip)}},
-    h("i"), "Skip silence");
+  const skip = h(
+    "button",
+    {type: "button", class: "hk-switch", role: "switch", on: {click: () => playback.skip(!view.state.play.skip)}},
+    h("i"),
+    "Skip silence",
+  );
   const words = h("span", {class: "hk-dock-hint", role: "status"});
-  const again = button({label: "Hand off", icon: "over", onClick: () => (again.getAttribute("aria-disabled") ? null : onHandoff())});
+  const again = button({
+    label: "Hand off",
+    icon: "over",
+    onClick: () => (again.getAttribute("aria-disabled") ? null : onHandoff()),
+  });
   const fresh = button({label: "New call", icon: "call", onClick: () => (store.set({asked: "new"}), send({t: "new"}))});
   const acts = h("div", {class: "hk-acts"}, again, fresh);
   const el = h("div", {class: "hk-dock hk-dock--play"}, main, play, pos, seg, skip, words, acts);
   let drawn = "";
 
-  const act = () => (mainAct(store.state) === "handoff" ? store.state.controls.handing_off || onHandoff() : playback.toggle());
+  const act = () =>
+    mainAct(store.state) === "handoff" ? store.state.controls.handing_off || onHandoff() : playback.toggle();
 
   const label = (el, name, text) => {
     fill(el, icon(name), h("span", {class: "hk-label", text}));
@@ -56,7 +71,13 @@ export function createPlayDock({store, send, view, playback, onHandoff, guard}) 
     setText(again.querySelector("span"), s.facts.hands_to ? "Hand off again" : "Hand off");
     const off = !s.facts.hands_to;
     setAttr(again, "aria-disabled", off ? "true" : null);
-    setAttr(again, "title", off ? "There is nobody to hand this call to: write call.panel(handoff_to=agent)" : `Hand this call to ${s.facts.hands_to} once more`);
+    setAttr(
+      again,
+      "title",
+      off
+        ? "There is nobody to hand this call to: write call.panel(handoff_to=agent)"
+        : `Hand this call to ${s.facts.hands_to} once more`,
+    );
     setAttr(main, "title", first ? `Hand this call to ${s.facts.hands_to}` : null);
   };
 

@@ -6,7 +6,8 @@ import {createMeter} from "./meter.js";
 /** Choices of the microphone's list: [{id, name}] of the page, the kernel's card, and none. Pure. */
 export function choicesOf({facts, mic}) {
   const named = (mic.devices ?? []).map(({id, name}) => ({id: `page:${id}`, name}));
-  const page = facts.page_sound?.ok === false ? [] : named.length ? named : [{id: "page", name: "Browser's default microphone"}];
+  const page =
+    facts.page_sound?.ok === false ? [] : named.length ? named : [{id: "page", name: "Browser's default microphone"}];
   const card = (facts.card ?? []).map(({id, name}) => ({id, name: `${name} (kernel's sound card)`}));
   return [...page, ...card, {id: "none", name: "No microphone, typing only"}];
 }
@@ -16,10 +17,13 @@ export function hintOf({facts, mic, phase}) {
   if (facts.hears?.ok === false) return facts.hears.words;
   if (mic.id.startsWith("page") && facts.page_sound?.ok === false) return facts.page_sound.words;
   if (mic.id === "none") return "Turns are typed. The replies are still heard.";
-  if (mic.id.startsWith("card")) return "The microphone of the machine that the kernel runs on; its level shows during the call.";
+  if (mic.id.startsWith("card"))
+    return "The microphone of the machine that the kernel runs on; its level shows during the call.";
   if (mic.live) return "";
   if (mic.opening) return "Waiting for the browser's permission.";
-  return phase === "ready" ? "Names appear after the browser's permission is given; Start asks for it." : "The microphone is off.";
+  return phase === "ready"
+    ? "Names appear after the browser's permission is given; Start asks for it."
+    : "The microphone is off.";
 }
 
 let made = 0;
@@ -35,36 +39,56 @@ export function createSetup({store, listening, view}) {
   const check = button({label: "Check the microphone", small: true, onClick: () => listening.resume()});
   const hint = h("p", {class: "hk-quiet hk-mic-hint"});
   const done = button({label: "Done", small: true, onClick: () => view.set({picking: false})});
-  const microphone = h("section", {class: "hk-mic"}, h("label", {class: "hk-lab", for: id, text: "Microphone"}),
-    h("div", {class: "hk-pick"}, select, icon("down")), line, hint, h("div", {class: "hk-mic-acts"}, check, done));
+  const microphone = h(
+    "section",
+    {class: "hk-mic"},
+    h("label", {class: "hk-lab", for: id, text: "Microphone"}),
+    h("div", {class: "hk-pick"}, select, icon("down")),
+    line,
+    hint,
+    h("div", {class: "hk-mic-acts"}, check, done),
+  );
   const who = h("section", {}, h("span", {class: "hk-lab", text: "Who answers"}), answer);
   const agents = h("section", {}, h("span", {class: "hk-lab", text: "Agent"}), rows);
   const el = h("div", {class: "hk-setup"}, who, agents, microphone);
 
   const drawFacts = ({facts}) => {
     const {head = "", says = "", cost = ""} = facts.who ?? {};
-    fill(answer, icon(facts.mode === "live" ? "cloud" : "local"),
-      h("div", {}, h("b", {text: head}), says && h("p", {text: says}), cost && h("p", {class: "hk-quiet", text: cost})));
+    fill(
+      answer,
+      icon(facts.mode === "live" ? "cloud" : "local"),
+      h("div", {}, h("b", {text: head}), says && h("p", {text: says}), cost && h("p", {class: "hk-quiet", text: cost})),
+    );
     const row = (term, value) => h("div", {}, h("dt", {text: term}), h("dd", {}, value));
-    fill(rows, facts.agent && row("Starts with", h("b", {text: facts.agent})), facts.hands_to && row("Hands over to", facts.hands_to),
-      facts.result && row("Result", facts.result));
+    fill(
+      rows,
+      facts.agent && row("Starts with", h("b", {text: facts.agent})),
+      facts.hands_to && row("Hands over to", facts.hands_to),
+      facts.result && row("Result", facts.result),
+    );
   };
 
   const drawMic = (s) => {
     const choices = choicesOf(s);
-    const now = [`page:${s.mic.device}`, s.mic.id].find((id) => choices.some((one) => one.id === id)) ??
-      choices.find((one) => one.id.startsWith(s.mic.id))?.id ?? "none";
+    const now =
+      [`page:${s.mic.device}`, s.mic.id].find((id) => choices.some((one) => one.id === id)) ??
+      choices.find((one) => one.id.startsWith(s.mic.id))?.id ??
+      "none";
     const key = JSON.stringify(choices);
     if (select.dataset.key !== key) {
       select.dataset.key = key;
-      fill(select, choices.map((one) => h("option", {value: one.id, text: one.name})));
+      fill(
+        select,
+        choices.map((one) => h("option", {value: one.id, text: one.name})),
+      );
     }
     select.value = now;
     const words = hintOf(s);
     setText(hint, words);
     hint.hidden = !words;
     line.hidden = !s.mic.live;
-    check.hidden = s.mic.live || !s.mic.id.startsWith("page") || s.facts.page_sound?.ok === false || s.phase !== "ready";
+    check.hidden =
+      s.mic.live || !s.mic.id.startsWith("page") || s.facts.page_sound?.ok === false || s.phase !== "ready";
     if (s.mic.live) meter.show(s.mic);
   };
 

@@ -7,18 +7,37 @@ const TRAITS = ["facts", "phase", "clock", "error", "controls", "approvals", "ti
 const REQUEST_MS = 10000;
 
 const fresh = () => ({
-  facts: {}, phase: "ready", clock: {began: null, ended: null, now: 0, expires: null}, error: {}, controls: {},
-  approvals: [], ticket: {}, counts: {},
-  rows: [], rowOf: new Map(), touched: new Set(), gone: new Set(), reordered: false,
-  events: [], newEvents: [], eventsReset: true, eventCounts: {},
-  dropped: {rows: 0, events: 0}, earlier: 0, totals: null, kernel: "ok", snapshot: false, asked: "",
-  mic: {id: "none", live: false, opening: false, device: "", db: null, peak: null, devices: []}, trouble: {},
+  facts: {},
+  phase: "ready",
+  clock: {began: null, ended: null, now: 0, expires: null},
+  error: {},
+  controls: {},
+  approvals: [],
+  ticket: {},
+  counts: {},
+  rows: [],
+  rowOf: new Map(),
+  touched: new Set(),
+  gone: new Set(),
+  reordered: false,
+  events: [],
+  newEvents: [],
+  eventsReset: true,
+  eventCounts: {},
+  dropped: {rows: 0, events: 0},
+  earlier: 0,
+  totals: null,
+  kernel: "ok",
+  snapshot: false,
+  asked: "",
+  mic: {id: "none", live: false, opening: false, device: "", db: null, peak: null, devices: []},
+  trouble: {},
 });
 
 /**
  * Make the state of one model.
- * @param {{now?: function(): number, schedule?: function(function)}} [options] now: a steady clock in ms; schedule: runs
- *   a function before the next frame
+ * @param {{now?: function(): number, schedule?: function(function)}} [options] now: a steady clock in ms; schedule:
+ *   runs a function before the next frame
  */
 export function createStore({now = () => performance.now(), schedule = (fn) => requestAnimationFrame(fn)} = {}) {
   const state = fresh();
@@ -59,7 +78,7 @@ export function createStore({now = () => performance.now(), schedule = (fn) => r
       if (name === "clock") clockAt = now();
       if (name === "phase" || name === "error") store.set({asked: ""});
       if (name === "controls") guesses = {};
-      state[name] = name === "controls" ? ({...(told = value)}) : value;
+      state[name] = name === "controls" ? {...(told = value)} : value;
       if (name === "counts") count();
       mark(name);
     },
@@ -129,7 +148,7 @@ export function createStore({now = () => performance.now(), schedule = (fn) => r
   };
 
   const began = () => state.clock.began ?? null;
-  const lastAt = () => (state.rows.length ? state.rows[state.rows.length - 1].at ?? 0 : 0);
+  const lastAt = () => (state.rows.length ? (state.rows[state.rows.length - 1].at ?? 0) : 0);
 
   function count() {
     const {rows = 0, rows_dropped: rowsGone = 0, events_dropped: eventsGone = 0} = state.counts;
@@ -222,7 +241,12 @@ export function createStore({now = () => performance.now(), schedule = (fn) => r
  */
 export function createView(tell) {
   const state = {
-    tab: "transcript", selected: null, hovered: null, seen: null, width: 980, narrow: false,
+    tab: "transcript",
+    selected: null,
+    hovered: null,
+    seen: null,
+    width: 980,
+    narrow: false,
     play: {on: false, at: 0, length: 0, rate: 1, skip: false, ready: false, words: ""},
   };
   return {

@@ -9,7 +9,11 @@ const COPIED_MS = 1500;
 export function sumsOf(totals) {
   if (!totals) return [];
   const gap = totals.gap_ms === null || totals.gap_ms === undefined ? null : `median gap ${ms(totals.gap_ms)}`;
-  const tokens = totals.simulated ? "simulated, no tokens" : totals.tokens === null || totals.tokens === undefined ? null : plural(totals.tokens, "token");
+  const tokens = totals.simulated
+    ? "simulated, no tokens"
+    : totals.tokens === null || totals.tokens === undefined
+      ? null
+      : plural(totals.tokens, "token");
   return [gap, tokens, totals.simulated ? "no cost" : totals.cost].filter(Boolean);
 }
 
@@ -21,12 +25,20 @@ export function createTabs({view, transcript, events, copy, scope}) {
   const count = h("span");
   const names = ["transcript", "events"];
   const tabs = [h("button", {}, "Transcript"), h("button", {}, "Events ", count)];
-  const panes = [transcript, events].map((part, n) => h("div", {class: "hk-pane", id: `${id}-p${n}`, role: "tabpanel", "aria-labelledby": `${id}-t${n}`}, part.el));
+  const panes = [transcript, events].map((part, n) =>
+    h("div", {class: "hk-pane", id: `${id}-p${n}`, role: "tabpanel", "aria-labelledby": `${id}-t${n}`}, part.el),
+  );
   const sums = h("div", {class: "hk-sum"});
   const save = button({label: "Copy transcript", icon: "copy", kind: "bare", small: true, onClick: () => copyWords()});
   const label = save.querySelector("span");
   label.className = "hk-txt";
-  const row = h("div", {class: "hk-tabrow"}, h("div", {class: "hk-tablist", role: "tablist", "aria-label": "Views of the call"}, tabs), sums, save);
+  const row = h(
+    "div",
+    {class: "hk-tabrow"},
+    h("div", {class: "hk-tablist", role: "tablist", "aria-label": "Views of the call"}, tabs),
+    sums,
+    save,
+  );
   row.classList.add("hk-tabs");
   const el = h("div", {class: "hk-main"}, row, panes);
   let shown = "";
@@ -65,8 +77,13 @@ export function createTabs({view, transcript, events, copy, scope}) {
         panes[n].hidden = n !== now;
       });
       save.hidden = now !== 0;
-      if (changed.has("all") || changed.has("events") || changed.has("counts")) setText(count, String(s.counts.events ?? s.events.length));
-      if (changed.has("all") || changed.has("totals")) fill(sums, sumsOf(s.totals).map((text) => h("span", {text})));
+      if (changed.has("all") || changed.has("events") || changed.has("counts"))
+        setText(count, String(s.counts.events ?? s.events.length));
+      if (changed.has("all") || changed.has("totals"))
+        fill(
+          sums,
+          sumsOf(s.totals).map((text) => h("span", {text})),
+        );
       [transcript, events][now].update(s, fresh ? new Set([...changed, "all"]) : changed);
     },
     dispose() {},

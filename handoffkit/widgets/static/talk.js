@@ -3,7 +3,9 @@
 /** Whether Space belongs to the element itself: it takes text, or it is a control that Space works. Pure. */
 export function takesSpace(el, talk) {
   if (!el || el === talk) return false;
-  return Boolean(el.closest("input, textarea, select, button, a[href], summary, [contenteditable], [role=slider], [role=option]"));
+  return Boolean(
+    el.closest("input, textarea, select, button, a[href], summary, [contenteditable], [role=slider], [role=option]"),
+  );
 }
 
 /**

@@ -17,7 +17,14 @@ export function createTyped({store, send}) {
   const go = button({label: "Send"});
   go.type = "submit";
   const note = h("span", {class: "hk-typed-note", role: "status"});
-  const el = h("form", {class: "hk-typed"}, h("label", {class: "hk-sr", for: id, text: "Type as the caller"}), input, go, note);
+  const el = h(
+    "form",
+    {class: "hk-typed"},
+    h("label", {class: "hk-sr", for: id, text: "Type as the caller"}),
+    input,
+    go,
+    note,
+  );
   let sent = null;
   let endLate = () => {};
 
@@ -25,7 +32,8 @@ export function createTyped({store, send}) {
     event.preventDefault();
     const text = input.value.trim();
     if (!text || sent !== null || input.disabled) return;
-    if (!send({t: "say", text})) return setText(note, "Not sent: the line to the kernel is closed. Your words are kept.");
+    if (!send({t: "say", text}))
+      return setText(note, "Not sent: the line to the kernel is closed. Your words are kept.");
     sent = {text, known: new Set(store.state.rows.map((row) => row.k))};
     setText(note, "");
     setAttr(go, "aria-busy", "true");
@@ -49,7 +57,8 @@ export function createTyped({store, send}) {
     setAttr(go, "aria-busy", null);
   };
 
-  const arrived = (s) => s.rows.some((row) => row.who === "c" && row.typed && !sent.known.has(row.k) && same(row.text ?? "", sent.text));
+  const arrived = (s) =>
+    s.rows.some((row) => row.who === "c" && row.typed && !sent.known.has(row.k) && same(row.text ?? "", sent.text));
 
   return {
     el,
