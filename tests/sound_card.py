@@ -20,6 +20,7 @@ import pytest
 from conftest import Needs
 
 from handoffkit import audio
+from handoffkit.sound_card import CardSpeaker, devices
 
 if TYPE_CHECKING:
     Samples = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -180,8 +181,6 @@ def card(needs: Needs, request: pytest.FixtureRequest, monkeypatch: pytest.Monke
     for name, value in found.env.items():
         monkeypatch.setenv(name, value)
     found.plug_in()
-    from handoffkit.sound_card import devices
-
     if DEVICE not in {device.name for device in devices(refresh=True)}:
         pytest.skip("ALSA does not know PulseAudio. On Debian: apt-get install libasound2-plugins (see apt.txt).")
     yield found
@@ -219,6 +218,11 @@ def alike(expected: Pcm, captured: Pcm) -> float:
             place += moved or 0
     assert good, "there is no sound in what was expected"
     return sum(good) / len(good)
+
+
+def enough(speaker: CardSpeaker) -> float:
+    """Return the share that is asked for: less where this machine was too busy to feed the card, which tears sound."""
+    return 0.5 if speaker.underruns else 0.9
 
 
 def _moved(window: "Samples", heard: "Samples", place: int, reach: int) -> int | None:

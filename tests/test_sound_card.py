@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ROOT
-from sound_card import DEVICE, RATE, Card, alike, card, extent, found_in, until
+from sound_card import DEVICE, RATE, Card, alike, card, enough, extent, found_in, until
 
 from handoffkit import audio
 from handoffkit.errors import DeviceBusy, DeviceRefused, DeviceUnknown, MicrophoneTrouble
@@ -140,7 +140,7 @@ async def test_what_is_written_is_heard_to_its_last_sample(card: Card) -> None:
         await played(speaker, SAID.pcm)
         await heard.more(300)
     speaker.close()
-    assert alike(SAID.pcm, heard.pcm) >= 0.9
+    assert alike(SAID.pcm, heard.pcm) >= enough(speaker), f"{speaker.underruns} underruns"
     assert extent(heard.pcm, 0) >= extent(SAID.pcm, 0) * 0.999
     if not speaker.underruns:  # else this machine was too busy, and there is a gap
         assert extent(heard.pcm) == pytest.approx(extent(SAID.pcm), rel=0.01)

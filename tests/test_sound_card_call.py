@@ -6,7 +6,7 @@ import warnings
 import pytest
 from conftest import ROOT
 from pydantic_ai import Agent
-from sound_card import DEVICE, Card, alike, card, until
+from sound_card import DEVICE, Card, alike, card, enough, until
 
 import handoffkit as hk
 from handoffkit.errors import DeviceUnknown, MicrophoneTrouble
@@ -41,7 +41,7 @@ async def test_what_is_said_into_the_card_is_answered_on_it(card: Card) -> None:
     assert [turn.speaker for turn in turns] == ["caller", "agent"]
     assert "charge" in turns[0].text.lower()
     assert turns[1].text == REPLY
-    assert alike(reply.pcm, heard.pcm) >= 0.9
+    assert alike(reply.pcm, heard.pcm) >= enough(speaker), f"{speaker.underruns} underruns"
     speaker.close()
 
 

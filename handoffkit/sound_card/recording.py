@@ -12,6 +12,7 @@ from .portaudio import Stream, find, open_stream
 
 ENDED_SECONDS = 4.0
 """Seconds without any sound after which a device counts as gone, though nobody has said so."""
+_BETWEEN = 2.0  # seconds at least between two words about dropped sound
 _LOOK = 0.5  # seconds between two looks at a device that gives no sound
 
 
@@ -41,7 +42,7 @@ class CardMicrophone:
         self.on_trouble: OnTrouble | None = None
         self.watch = Watch(self.name)
         self.lost = self.samples = 0
-        self._told_lost, self._told_dropped = 0, 0
+        self._told_lost, self._told_dropped, self._next_word = 0, 0, 0.0
         self._stream: Stream | None = None
         self._kept = Kept(1)
         self._blocks = bytearray()
@@ -147,9 +148,10 @@ class CardMicrophone:
     def _look(self, block: bytes) -> None:
         """Say what is wrong with the sound, and how much of it is missing."""
         self._tell(self.watch.heard(block))
-        if (dropped := self.dropped_ms) > self._told_dropped:
+        now = self._loop.time()
+        if (dropped := self.dropped_ms) > self._told_dropped and now >= self._next_word:
             self._tell([SoundDropped(self.name, dropped - self._told_dropped, KEPT_SECONDS)])
-            self._told_dropped = dropped
+            self._told_dropped, self._next_word = dropped, now + _BETWEEN
         if self.lost > self._told_lost:
             self._tell([SoundLost(self.name)] if not self._told_lost else [])
             self._told_lost = self.lost
