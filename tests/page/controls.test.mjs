@@ -162,6 +162,7 @@ test("the level in words", () => {
     ["\u221220 dB", "silence", "no signal", "off", "typing only"],
   );
   assert.equal(words({}, {trouble: faultOf("zeros")}), "no signal");
+  assert.equal(words({}, {error: {id: "zeros-4", tone: "warn"}}), "no signal");
 });
 
 test("a simulated call shows no tokens and no price, never $0.000", () => {

@@ -45,12 +45,15 @@ export function mainOf({phase, controls, mic, facts, kernel, asked}) {
   return {what: "talk", label: controls.talking ? "Talking" : "Talk", icon: "mic", off: false, why: ""};
 }
 
+/** Whether the microphone is open and gives nothing, by the page's word or the kernel's. Pure. */
+const dumb = ({trouble, error}) => [trouble, error].some((one) => kindOf(one) === "zeros");
+
 /** The words beside the meter. Pure. */
-export function levelWords({mic, trouble}) {
+export function levelWords({mic, trouble, error}) {
   if (mic.id === "none") return "typing only";
   if (mic.id !== "page") return mic.db === null ? "kernel's microphone" : db(mic.db);
   if (!mic.live) return mic.opening ? "opening" : "off";
-  if (trouble?.id === "zeros" || mic.db === null) return "no signal";
+  if (dumb({trouble, error}) || mic.db === null) return "no signal";
   return db(mic.db);
 }
 
@@ -157,7 +160,7 @@ export function createDock(parts) {
   };
 
   const drawLevel = (s) => {
-    meter.show(s.mic);
+    meter.show(dumb(s) ? {...s.mic, db: null} : s.mic);
     line.classList.toggle("hk-meterline--live", s.mic.live);
     line.classList.toggle(
       "hk-meterline--bad",
