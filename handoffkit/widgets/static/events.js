@@ -30,9 +30,7 @@ export function createEvents({store, send, scope}) {
   const scroller = h("div", {class: "hk-evs", tabindex: "0", role: "region", "aria-label": "Events"}, older, nothing, rows);
   const newest = h("button", {class: "hk-btn hk-btn--small", type: "button", on: {click: () => list.toEnd()}}, icon("down", true), "newest");
   const newestLine = h("div", {class: "hk-newest", hidden: true}, newest);
-  scroller.append(newestLine);
-  scroller.style.position = "relative";
-  const el = h("div", {class: "hk-events"}, bar, scroller);
+  const el = h("div", {class: "hk-events"}, bar, h("div", {class: "hk-listbox"}, scroller, newestLine));
   const list = createList({scroller, list: rows, guess: GUESS, make: makeEvent, draw: drawItem, moved});
   let open = null; // q of the event that is open
   let active = null; // q of the event that the keyboard is on

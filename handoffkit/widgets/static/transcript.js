@@ -27,11 +27,12 @@ export function createTranscript({store, send, view, playback, scope}) {
   const newest = h("button", {class: "hk-btn hk-btn--small", type: "button", on: {click: toNewest}}, icon("down", true), "newest");
   const newestLine = h("div", {class: "hk-newest", hidden: true}, newest);
   const content = h("div", {}, above, cols, older, nothing, rows, heard);
-  const el = h("div", {class: "hk-log", tabindex: "0", role: "region", "aria-label": "Transcript", on: {keydown: keys}}, content, newestLine);
+  const log = h("div", {class: "hk-log", tabindex: "0", role: "region", "aria-label": "Transcript", on: {keydown: keys}}, content);
+  const el = h("div", {class: "hk-listbox"}, log, newestLine);
 
   const actions = rowActions({store, playback, scope});
   const list = createList({
-    scroller: el, list: rows, guess: GUESS, make: (item) => makeRow(item.row), draw: drawItem, moved,
+    scroller: log, list: rows, guess: GUESS, make: (item) => makeRow(item.row), draw: drawItem, moved,
   });
   let own = null; // the selection made here: it needs no scrolling to
   let asked = {before: null, at: -Infinity};
@@ -58,7 +59,7 @@ export function createTranscript({store, send, view, playback, scope}) {
 
   function update(state, changed) {
     const all = changed.has("all") || changed.has("snapshot") || state.reordered;
-    el.classList.toggle("is-live", isLive(state));
+    log.classList.toggle("is-live", isLive(state));
     if (changed.has("totals") || changed.has("facts") || changed.has("all")) heads(state);
     if (all || changed.has("rows") || changed.has("clock")) {
       list.show(state.rows.filter(inTranscript).map((row) => ({id: row.k, row})), all || changed.has("clock") ? null : state.touched);
@@ -131,16 +132,16 @@ export function createTranscript({store, send, view, playback, scope}) {
     const shown = items.slice(range.first, range.last).map(({row}) => row).filter((row) => !row.seeded);
     const seen = range.all || !shown.length ? null : {from: shown[0].at, to: Math.max(...shown.map((row) => row.end ?? row.at))};
     view.set({seen});
-    if (el.clientHeight && !range.all && !list.following() && el.scrollTop < 40) askEarlier();
+    if (log.clientHeight && !range.all && !list.following() && log.scrollTop < 40) askEarlier();
   }
 
   function pageUp() {
-    el.scrollTop -= Math.max(60, el.clientHeight - 60);
+    log.scrollTop -= Math.max(60, log.clientHeight - 60);
   }
 
   function toNewest() {
     list.toEnd();
-    el.focus({preventScroll: true});
+    log.focus({preventScroll: true});
   }
 
   function select(k) {
@@ -171,12 +172,12 @@ export function createTranscript({store, send, view, playback, scope}) {
   }
 
   function moveTo(id) {
-    if (el.getRootNode().activeElement !== el) el.focus({preventScroll: true});
+    if (log.getRootNode().activeElement !== log) log.focus({preventScroll: true});
     select(id);
     list.reveal(id);
   }
 
-  scope.observe(new ResizeObserver(() => list.refresh())).observe(el);
+  scope.observe(new ResizeObserver(() => list.refresh())).observe(log);
 
   return {
     el,
