@@ -123,6 +123,7 @@ async def test_a_cell_that_is_run_again_shows_the_same_call(connected: Endpoint)
         await page.until(lambda: panel.call is not call)
     assert panel.call is not None
     assert panel.call.panel() is panel
+    assert call.panel() is panel
 
 
 async def test_hk_panel_watches_plain_sdk_code(connected: Endpoint) -> None:

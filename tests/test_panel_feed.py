@@ -274,3 +274,15 @@ async def test_a_session_that_ends_is_said_before_and_after(connected: Endpoint)
         assert len(page.texts()) == 2
     said = [frame.data["words"] for frame in call.log.filter("panel_trouble")]
     assert len(said) == 2
+
+
+@pytest.mark.usefixtures("line")
+async def test_what_is_over_when_it_is_said_goes_again(connected: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("handoffkit.widgets.desk._PASSES", 0.3)
+    async with shown(Panel(hk.Call(Agent(instructions="You are a phone support agent.")))) as page:
+        page.send("trouble", kind="late", detail="")
+        page.send("trouble", kind="denied", detail="")
+        await page.trouble("The browser was not allowed")
+        page.send("trouble", kind="late", detail="")
+        await page.trouble("allowed only after it was no longer wanted")
+        await page.trouble("The browser was not allowed")

@@ -287,6 +287,8 @@ HOSTILE: list[Any] = [
     {"t": "raw", "q": True},
     {"t": "clip", "k": None},
     {"t": "microphone", "id": 3},
+    {"t": "microphone", "id": "/etc/passwd.wav"},
+    {"t": "microphone", "id": "card:1;"},
     {"t": "a", "s": "x", "q": 0, "n": 960},
     {"t": "a", "s": "x", "q": 2**70, "n": 0},
     {"t": "mic", "s": "x", "rate": float("nan")},
@@ -325,7 +327,6 @@ async def test_a_hostile_page_does_no_harm(connected: Endpoint) -> None:
         page.raw({"t": "say", "text": "x" * 10_000_000})
         await page.trouble(f"A typed turn has {TEXT:,} characters at most")
         page.raw({"t": "microphone", "id": "card:99999"})
-        page.raw({"t": "microphone", "id": "/etc/passwd.wav"})
         await page.until(lambda: page.state["controls"]["microphone"] == "none")
         page.send("say", text=FIRST)
         await page.until(lambda: page.texts() == [FIRST, "Is the light on?"])

@@ -5,10 +5,11 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from ..connect import current
+from ..marks import Turn
 from . import expiry, presence, troubles
 from .ear import Ear
 from .echo import hears_itself
@@ -21,6 +22,7 @@ from .subject import Subject
 from .troubles import Trouble
 
 _SAID = ("handoffkit panel mark", "handoffkit panel trouble")
+_PASSES = 20.0  # seconds for which it is said what is over already
 _WATCH = 1.0  # seconds between two looks at who is there, and at how late the loop is
 
 
@@ -58,7 +60,7 @@ class Desk:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._watching: asyncio.Task[None] | None = None
         self._deciding: contextlib.ExitStack | None = None
-        self._judged = 0
+        self._judged, self._echo = 0, ""
         self.sits(subject)
 
     def sits(self, subject: Subject) -> None:
@@ -67,7 +69,7 @@ class Desk:
         self.feed = Feed(subject, self.outbox, self.look, self.failed)
         self.ear = Ear(self, "page" if self.page_sound and subject.hears else "none")
         self.mouth = Mouth(self)
-        self.driven, self._judged = False, 0
+        self.driven, self._judged, self._echo = False, 0, ""
         self.strip.clear()
 
     async def changes(self, subject: Subject) -> None:
@@ -133,8 +135,7 @@ class Desk:
         if self.subject.phase != "on" or self.subject.call is None:
             return
         lost = self.ear.lost_ms()
-        self.strip.again(troubles.blocked(seconds, lost))
-        self.feed.nudge()
+        self._put(troubles.blocked(seconds, lost))
         await self.subject.mark("kernel_blocked", seconds=round(seconds, 1), dropped_ms=lost)
 
     async def _nobody(self) -> None:
@@ -154,9 +155,18 @@ class Desk:
 
     async def trouble(self, trouble: Trouble, **data: Any) -> None:
         """Say what is wrong, on the page and in the log."""
-        self.strip.again(trouble)
-        self.feed.nudge()
+        self._put(trouble)
         await self.subject.mark("panel_trouble", trouble=trouble.kind, words=trouble.fact, **data)
+
+    def _put(self, trouble: Trouble) -> None:
+        number = self.strip.again(trouble)
+        self.feed.nudge()
+        if trouble.kind in troubles.PASSING:
+            asyncio.get_running_loop().call_later(_PASSES, self._passed, trouble.kind, number)
+
+    def _passed(self, kind: str, number: int) -> None:
+        self.strip.passes(kind, number)
+        self.feed.nudge()
 
     async def failed(self, error: BaseException, what: str) -> None:
         """Say that *what* could not be done, in the error's own words."""
@@ -169,6 +179,8 @@ class Desk:
         """See what has changed besides the log, and have it shown."""
         self._judge()
         await self.mouth.look()
+        if self.phase == "ended":
+            await self.ear.rest()
         self.show()
 
     def show(self) -> None:
@@ -217,12 +229,22 @@ class Desk:
                 self._say(warned)
             if self._judged != self.feed.story.seq:
                 self._judged = self.feed.story.seq
-                if hears_itself(subject.call.turns):
-                    self._say(troubles.TROUBLES["echo"])
+                self._listen_for_echo(subject.call.turns)
         elif subject.phase == "ended" and subject.early:
             self.strip.clear(["expiry"])
             ended = expiry.verdict(times["ended"], subject.expires) or troubles.ended_early(subject.early)
             self._say(ended)
+
+    def _listen_for_echo(self, turns: Sequence[Turn]) -> None:
+        """Say it of each turn once, and take it back when the caller is heard to say something else."""
+        said = next((turn for turn in reversed(turns) if turn.speaker == "caller" and turn.spoken), None)
+        if said is None or said.pending or said.item_id == self._echo:
+            return
+        self._echo = said.item_id
+        if hears_itself(turns):
+            self._say(troubles.TROUBLES["echo"])
+        else:
+            self.strip.clear(["echo"])
 
     def _say(self, trouble: Trouble) -> None:
         """Say it, and mark it in the log the first time."""

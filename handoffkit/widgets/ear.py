@@ -95,6 +95,11 @@ class Ear:
             await asyncio.gather(pump, return_exceptions=True)
         self._end_source()
 
+    async def rest(self) -> None:
+        """Close a microphone of the kernel's, since the call is over; the page closes its own."""
+        if self._mic is not None and self.chosen not in ("page", "none"):
+            await self.silence()
+
     async def close(self) -> None:
         """Close the microphone, and send no sound any more."""
         await self.silence()

@@ -5,6 +5,7 @@ all. There each request is a task with a bound, and whatever goes wrong in it is
 """
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,9 @@ class Hands:
     def take(self, content: Any, buffers: Sequence[Any] | None) -> None:
         """Take a message of a page's, on whatever thread it comes, and return at once."""
         request = requests.read(content, buffers)
+        if self._loop is None:
+            with contextlib.suppress(RuntimeError):
+                self._loop = asyncio.get_running_loop()
         if request is None or self._loop is None or self._loop.is_closed():
             return
         with self._counting:
@@ -137,6 +141,7 @@ class Hands:
                 self._do("talk", desk.ear.talk(request["down"]), once=False)
             case "hands_free":
                 desk.ear.hands_free = request["on"]
+                desk.strip.clear(["echo"])
                 desk.ear.arrange()
             case "microphone":
                 self._do("microphone", desk.ear.choose(request["id"]))
@@ -185,7 +190,7 @@ class Hands:
         assert call is not None
         fresh = call.again()
         self._handover.forget()
-        fresh._panel, call._panel = call._panel, None
+        fresh._panel = call._panel
         await self._desk.changes(subject_of(fresh))
 
     async def _interrupt(self) -> None:

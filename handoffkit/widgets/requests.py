@@ -3,6 +3,7 @@
 Each request has a name and a few fields of a known kind and size; whatever else comes is refused, and nothing happens.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,6 +43,11 @@ def _count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _COUNT
 
 
+def _microphone(value: Any) -> bool:
+    """A page names a device of the kernel's by its number, and nothing else of the kernel's machine."""
+    return isinstance(value, str) and re.fullmatch(r"page|none|card:\d{1,5}", value, re.ASCII) is not None
+
+
 def _last(value: Any) -> bool:
     return value == -1 or _count(value)
 
@@ -65,7 +71,7 @@ _FIELDS: Mapping[str, Mapping[str, Check]] = {
     "talk": {"down": _flag},
     "hands_free": {"on": _flag},
     "mute": {"on": _flag},
-    "microphone": {"id": _name},
+    "microphone": {"id": _microphone},
     "approve": {"id": _name, "yes": _flag},
     "raw": {"q": _count},
     "clip": {"k": _name},

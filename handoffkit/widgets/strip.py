@@ -20,9 +20,15 @@ class Strip:
         number, _ = self._troubles.get(trouble.kind) or (self._next(), trouble)
         self._troubles[trouble.kind] = number, trouble
 
-    def again(self, trouble: Trouble) -> None:
-        """Take a trouble that has just come about once more, so that it is said once more."""
+    def again(self, trouble: Trouble) -> int:
+        """Take a trouble that has just come about once more, so that it is said once more; return its number."""
         self._troubles[trouble.kind] = self._next(), trouble
+        return self._count
+
+    def passes(self, kind: str, number: int) -> None:
+        """Forget a trouble that is old news by now, unless it has come about again."""
+        if self._troubles.get(kind, (0,))[0] == number:
+            del self._troubles[kind]
 
     def clear(self, kinds: Iterable[str] | None = None) -> None:
         """Forget the troubles of *kinds*, all by default: they are over."""

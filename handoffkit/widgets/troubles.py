@@ -140,6 +140,9 @@ TROUBLES: dict[str, Trouble] = {trouble.kind: trouble for trouble in _PLAIN}
 SILENT = frozenset({"underrun", "sound-again"})
 """What the page reports for the log alone."""
 
+PASSING = frozenset({"asked", "blocked", "dropped", "late", "muted", "microphone-dropped", "speaker-dropped"})
+"""What is over when it is said: it stands for a while, and goes."""
+
 MICROPHONE = frozenset(
     {"insecure", "denied", "no-device", "in-use", "ended", "zeros", "no-worklet", "late", "reloaded", "stopped"}
     | {"no-microphone", "muted", "card"}
