@@ -17,13 +17,11 @@ export function hintOf({facts, mic, phase}) {
   if (facts.hears?.ok === false) return facts.hears.words;
   if (mic.id.startsWith("page") && facts.page_sound?.ok === false) return facts.page_sound.words;
   if (mic.id === "none") return "Turns are typed. The replies are still heard.";
-  if (mic.id.startsWith("card"))
-    return "The microphone of the machine that the kernel runs on; its level shows during the call.";
+  if (mic.id.startsWith("card")) return "The microphone of the machine that the kernel runs on; no level shows here.";
   if (mic.live) return "";
   if (mic.opening) return "Waiting for the browser's permission.";
-  return phase === "ready"
-    ? "Names appear after the browser's permission is given; Start asks for it."
-    : "The microphone is off.";
+  if (phase !== "ready") return "The microphone is off.";
+  return mic.devices.length ? "" : "Names appear after the browser's permission is given; Start asks for it.";
 }
 
 let made = 0;
