@@ -238,7 +238,10 @@ async def test_start_is_said_once_and_a_double_click_neither_hangs_up_nor_talks(
 ) -> None:
     async with opened(browser, address, "before") as panel:
         await panel.page.evaluate(
-            "() => { hk.answer = ({t}) => t === 'start' && (hk.merge('clock', {began: 0, now: 0}), hk.trait('phase', 'on')) }"
+            """() => {
+              const begin = () => (hk.merge("clock", {began: 0, now: 0}), hk.trait("phase", "on"));
+              hk.answer = ({t}) => t === "start" && begin();
+            }"""
         )
         box = await panel.talk.bounding_box()
         assert box
@@ -438,8 +441,7 @@ async def test_the_microphone_can_be_changed_during_the_call(browser: "Browser",
 async def test_a_kernel_that_answers_no_beat_is_said_and_nothing_typed_is_lost(
     browser: "Browser", address: str
 ) -> None:
-    init = "window.quick = true"
-    async with opened(browser, address, "during", more="&mute=1&beat=50", init=init) as panel:
+    async with opened(browser, address, "during", more="&mute=1&beat=50") as panel:
         await panel.box.fill("Not lost")
         alert = panel.el.get_by_role("alert")
         await panel.until("document.querySelector('.hk-panel [role=alert]').textContent.includes('does not answer')")
