@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from handoffkit.audio import BYTES_PER_MS
 from handoffkit.speaker import Playback, Speaker
-from handoffkit.widgets.page_microphone import Pace
 from handoffkit.widgets.page_sound import PageMicrophone, PageSpeaker
+from handoffkit.widgets.page_stream import Pace
 
 BLOCK = 1920
 
@@ -78,7 +78,12 @@ async def test_blocks_come_out_as_they_came_in(microphone: PageMicrophone) -> No
     async with asyncio.timeout(10):
         assert [await anext(microphone) for _ in range(5)] == [sound(number) for number in range(5)]
     assert (microphone.stream, microphone.label, microphone.rate) == ("s1", "Built-in microphone", 48000)
-    assert (microphone.missing, microphone.reordered, microphone.repeated, microphone.dropped_ms) == (0, 0, 0, 0)
+    assert (microphone.order.missing, microphone.order.reordered, microphone.order.repeated, microphone.dropped_ms) == (
+        0,
+        0,
+        0,
+        0,
+    )
 
 
 async def test_a_buffer_is_copied_before_feed_returns(microphone: PageMicrophone) -> None:
@@ -93,7 +98,7 @@ async def test_missing_late_and_repeated_blocks_are_counted(microphone: PageMicr
     for number in (0, 1, 4, 2, 5, 5, 1, 6):
         microphone.feed(*block(number))
     assert await rest(microphone) == [0, 1, 4, 5, 6]
-    assert (microphone.missing, microphone.reordered, microphone.repeated) == (2, 1, 2)
+    assert (microphone.order.missing, microphone.order.reordered, microphone.order.repeated) == (2, 1, 2)
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=60))
@@ -108,9 +113,9 @@ def test_whatever_comes_goes_out_in_order_and_is_accounted_for(numbers: list[int
 
     microphone, taken = asyncio.run(heard())
     assert taken == sorted(set(taken))
-    assert len(taken) + microphone.reordered + microphone.repeated == len(numbers)
-    assert len(taken) + microphone.missing == max(numbers) + 1
-    assert len(taken) + microphone.reordered == len(set(numbers))
+    assert len(taken) + microphone.order.reordered + microphone.order.repeated == len(numbers)
+    assert len(taken) + microphone.order.missing == max(numbers) + 1
+    assert len(taken) + microphone.order.reordered == len(set(numbers))
 
 
 async def test_a_gap_of_any_size_costs_no_memory(microphone: PageMicrophone) -> None:
@@ -118,7 +123,7 @@ async def test_a_gap_of_any_size_costs_no_memory(microphone: PageMicrophone) -> 
     microphone.feed(*block(0))
     microphone.feed(*block(2**40))
     await rest(microphone)
-    assert microphone.missing == 2**40 - 1
+    assert microphone.order.missing == 2**40 - 1
 
 
 async def test_blocks_that_never_came_before_the_end_are_missing(microphone: PageMicrophone) -> None:
@@ -126,7 +131,7 @@ async def test_blocks_that_never_came_before_the_end_are_missing(microphone: Pag
     microphone.feed(*block(0))
     microphone.feed({"t": "mic_end", "s": "s1", "last": 3})
     assert await take(microphone, 1) == [0]
-    assert (microphone.missing, microphone.stream) == (3, "")
+    assert (microphone.order.missing, microphone.stream) == (3, "")
 
 
 async def test_a_new_stream_goes_on_where_the_old_one_stopped(microphone: PageMicrophone) -> None:
@@ -138,14 +143,19 @@ async def test_a_new_stream_goes_on_where_the_old_one_stopped(microphone: PageMi
         microphone.feed(*block(number, "after"))
     microphone.feed(*block(3, "before"))
     assert await rest(microphone) == [0, 1, 2, 0, 1]
-    assert (microphone.missing, microphone.repeated, microphone.stale, microphone.stream) == (0, 0, 1, "after")
+    assert (microphone.order.missing, microphone.order.repeated, microphone.stale, microphone.stream) == (
+        0,
+        0,
+        1,
+        "after",
+    )
 
 
 async def test_a_stream_whose_beginning_was_missed_is_taken_from_where_it_is(microphone: PageMicrophone) -> None:
     microphone.feed(*block(41))
     microphone.feed(*block(42))
     assert await rest(microphone) == [41, 42]
-    assert microphone.missing == 0
+    assert microphone.order.missing == 0
 
 
 async def test_an_ended_stream_stays_ended(microphone: PageMicrophone) -> None:
@@ -153,7 +163,7 @@ async def test_an_ended_stream_stays_ended(microphone: PageMicrophone) -> None:
     microphone.feed({"t": "mic_end", "s": "s1", "last": -1})
     microphone.feed(*block(0))
     assert await rest(microphone) == []
-    assert (microphone.missing, microphone.stale) == (0, 1)
+    assert (microphone.order.missing, microphone.stale) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +258,7 @@ async def test_of_what_piled_up_while_the_kernel_was_busy_the_newest_is_kept(
     await asyncio.wait_for(consumer, 10)
     assert taken == [0, *range(251, 301)]
     assert troubles == [("dropped", "10.0 s of sound were dropped: the kernel was busy.")]
-    assert (microphone.dropped_ms, microphone.missing) == (10_000, 0)
+    assert (microphone.dropped_ms, microphone.order.missing) == (10_000, 0)
 
 
 async def test_a_short_burst_loses_nothing(microphone: PageMicrophone, troubles: list[tuple[str, str]]) -> None:
@@ -288,7 +298,7 @@ async def test_messages_from_many_threads_lose_nothing() -> None:
     for thread in threads:
         thread.join(10)
     assert taken == list(range(400))
-    assert microphone.missing == 0
+    assert microphone.order.missing == 0
 
 
 def test_a_message_after_the_loops_end_harms_nobody() -> None:
@@ -333,7 +343,7 @@ async def test_a_page_that_falls_silent_is_named_and_may_come_back(troubles: lis
     assert await waiting == [1]
     assert [kind for kind, _ in troubles] == ["stopped", "sound-again"]
     assert troubles[0][1].startswith("The page's microphone stopped")
-    assert microphone.missing == 0
+    assert microphone.order.missing == 0
 
 
 async def test_a_page_that_is_gone_ends_the_iteration(troubles: list[tuple[str, str]]) -> None:
@@ -361,7 +371,7 @@ async def test_a_microphone_that_says_that_it_is_muted_has_not_stopped(troubles:
         await asyncio.sleep(0.1)
     microphone.feed(*block(0))
     assert await waiting == [0]
-    assert (troubles, microphone.missing, microphone.refused) == ([], 0, 0)
+    assert (troubles, microphone.order.missing, microphone.refused) == ([], 0, 0)
 
 
 async def test_a_loop_that_was_blocked_does_not_take_its_own_silence_for_the_pages(

@@ -7,9 +7,10 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, TypeGuard
+from typing import Any, Self
 
 from ..audio import BYTES_PER_MS, SAMPLE_WIDTH
+from .page_stream import Order, Pace, whole
 
 BLOCK_MS = 40
 """Milliseconds of a microphone's block."""
@@ -21,30 +22,9 @@ Trouble = Callable[[str, str], object]
 """Gets a kind ("stopped", "sound-again", "dropped", "refused") and a sentence."""
 
 _SETTLES = 0.03  # seconds without a block after which a burst is over; a microphone's come every 40 ms
-_STALL = 1.5  # seconds without any message of an open stream, which sends one a second at least: the loop was blocked
-_AHEAD = 0.5  # seconds of sound more than seconds passed, from which on blocks come in a burst
-_LEAK = 1.02  # by which time counts faster than sound: a device's clock may be ahead of the kernel's
 _SAY = 1.0  # seconds over which dropped sound is summed up before it is said
 _LONGEST_NAME = 200  # characters
-_REMEMBERED = 1000  # numbers of missing blocks, and ids of streams, that are remembered
-
-
-def whole(value: object) -> TypeGuard[int]:
-    """Return whether *value* counts something: a whole number from 0 up."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-
-
-class Pace:
-    """Notices sound that comes faster than it was spoken: it has waited while somebody was busy. Pure."""
-
-    def __init__(self, now: float) -> None:
-        self._arrival, self._ahead = now, 0.0
-
-    def bursts(self, seconds: float, now: float) -> bool:
-        """Return whether what comes *now*, so many *seconds* of sound, has waited; 0 is a mere sign of life."""
-        passed, self._arrival = now - self._arrival, now
-        self._ahead = max(self._ahead - passed * _LEAK, 0.0) + seconds
-        return seconds > 0 and (passed > _STALL or self._ahead > _AHEAD)
+_REMEMBERED = 1000  # ids of streams that have ended
 
 
 class PageMicrophone:
@@ -65,9 +45,7 @@ class PageMicrophone:
         label: What the page calls the device.
         rate: Hz of the page's audio.
         dropped_ms: Milliseconds that were dropped here.
-        missing: Blocks that never came, by their numbers.
-        reordered: Blocks that came after later ones; they are left out.
-        repeated: Blocks that came twice.
+        order: Its counts say how many blocks were `missing`, `reordered` and `repeated`; those are left out.
         stale: Blocks of a stream that is no longer the page's.
         refused: Messages that are none.
     """
@@ -89,10 +67,9 @@ class PageMicrophone:
         self._wake = asyncio.Event()
         self._closed = self._iterated = self._stopped = False
         self.stream = self.label = ""
-        self.rate = self.dropped_ms = self.missing = self.reordered = self.repeated = self.stale = self.refused = 0
+        self.rate = self.dropped_ms = self.stale = self.refused = 0
+        self.order = Order()
         self._ended: deque[str] = deque(maxlen=_REMEMBERED)
-        self._absent: deque[int] = deque(maxlen=_REMEMBERED)
-        self._next = 0
         self._life = self._loop.time()
         self._pace = Pace(self._life)
         self._burst: asyncio.TimerHandle | None = None
@@ -143,17 +120,17 @@ class PageMicrophone:
         if stream == self.stream:
             return
         self._leave()
-        self.stream, self._next = stream, number
+        self.stream = stream
+        self.order.begin(number)
         self.label = str(about.get("label", ""))[:_LONGEST_NAME]
         self.rate = rate if whole(rate := about.get("rate")) else 0
-        self._absent.clear()
         self._life = self._loop.time()
         self._pace = Pace(self._life)
         self._wake.set()
 
     def _end(self, last: object) -> None:
         if whole(last):
-            self.missing += max(last + 1 - self._next, 0)
+            self.order.end(last)
         self._leave()
         self._life = self._loop.time()
         self._wake.set()
@@ -172,20 +149,8 @@ class PageMicrophone:
         if count != BLOCK_SAMPLES or block is None or len(block) != BLOCK_BYTES:
             return self._refuse(f"it should have one buffer of {BLOCK_BYTES} bytes")
         self._alive(BLOCK_MS / 1000)
-        if self._in_order(number):
+        if self.order.fits(number):
             self._put(block)
-
-    def _in_order(self, number: int) -> bool:
-        if number < self._next:
-            late = number in self._absent
-            self.reordered, self.repeated = self.reordered + late, self.repeated + (not late)
-            if late:
-                self._absent.remove(number)
-            return False
-        self.missing += number - self._next
-        self._absent.extend(range(max(self._next, number - _REMEMBERED), number))
-        self._next = number + 1
-        return True
 
     def _refuse(self, why: str) -> None:
         self.refused += 1

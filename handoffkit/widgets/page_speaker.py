@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..audio import BYTES_PER_MS, SAMPLE_WIDTH
-from .page_microphone import whole
+from .page_stream import whole
 
 Send = Callable[[dict[str, Any], list[bytes]], object]
 """Sends a message with its buffers to the page."""
