@@ -3,12 +3,40 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {axis, bars, flags, gaps, merged, placeFlags, placeGaps, placeTicks, summary, ticks} from "../../handoffkit/widgets/static/bars.js";
+import {
+  axis,
+  bars,
+  flags,
+  gaps,
+  merged,
+  placeFlags,
+  placeGaps,
+  placeTicks,
+  summary,
+  ticks,
+} from "../../handoffkit/widgets/static/bars.js";
 
 const since = (at) => at - 10; // the call began at 10 s of the log
 const row = (k, more) => ({
-  k, kind: "turn", who: "a1", name: "Agent", at: 10, end: 12, text: "", lane: "agent", look: "plain", pending: false,
-  seeded: false, interrupted: false, inaudible: false, heard_ms: null, total_ms: 2000, gap_ms: null, note: "", bad: false, ...more,
+  k,
+  kind: "turn",
+  who: "a1",
+  name: "Agent",
+  at: 10,
+  end: 12,
+  text: "",
+  lane: "agent",
+  look: "plain",
+  pending: false,
+  seeded: false,
+  interrupted: false,
+  inaudible: false,
+  heard_ms: null,
+  total_ms: 2000,
+  gap_ms: null,
+  note: "",
+  bad: false,
+  ...more,
 });
 const caller = (k, at, end, more = {}) => row(k, {who: "c", lane: "caller", at, end, ...more});
 
@@ -28,7 +56,10 @@ test("an interrupted reply is solid as far as it was heard, then dashed", () => 
 
 test("a reply of which nothing was heard has no solid part", () => {
   const cut = row("a", {at: 16, end: 16, interrupted: true, heard_ms: 0, total_ms: 900});
-  assert.deepEqual(bars([cut], since, null).map((bar) => bar.look), ["unheard"]);
+  assert.deepEqual(
+    bars([cut], since, null).map((bar) => bar.look),
+    ["unheard"],
+  );
 });
 
 test("while the call is on, a turn that goes on reaches to now, and sound not yet played is not drawn", () => {
@@ -42,10 +73,19 @@ test("while the call is on, a turn that goes on reaches to now, and sound not ye
 
 test("given history, marks and rows without a lane have no bar; attempts do", () => {
   const rows = [
-    row("s", {seeded: true}), row("o", {kind: "over", lane: null, look: "flag"}), row("m", {kind: "mark", lane: null}),
-    row("x1", {kind: "mark", who: "t", lane: "tools", look: "fail"}), row("x2", {kind: "mark", who: "t", lane: "tools", look: "ok"}),
+    row("s", {seeded: true}),
+    row("o", {kind: "over", lane: null, look: "flag"}),
+    row("m", {kind: "mark", lane: null}),
+    row("x1", {kind: "mark", who: "t", lane: "tools", look: "fail"}),
+    row("x2", {kind: "mark", who: "t", lane: "tools", look: "ok"}),
   ];
-  assert.deepEqual(bars(rows, since, null).map((bar) => [bar.lane, bar.look]), [[2, "fail"], [2, "ok"]]);
+  assert.deepEqual(
+    bars(rows, since, null).map((bar) => [bar.lane, bar.look]),
+    [
+      [2, "fail"],
+      [2, "ok"],
+    ],
+  );
 });
 
 test("bars thinner than a bar can be are joined: ten thousand turns are few nodes", () => {
@@ -53,7 +93,10 @@ test("bars thinner than a bar can be are joined: ten thousand turns are few node
   const list = bars(rows, since, null);
   const few = merged(list, 900 / 3000);
   assert.ok(few.length < 320, `${few.length} bars`);
-  assert.equal(few.reduce((sum, bar) => sum + bar.keys.length, 0), 10000);
+  assert.equal(
+    few.reduce((sum, bar) => sum + bar.keys.length, 0),
+    10000,
+  );
   assert.equal(merged(list.slice(0, 5), 100).length, 5);
 });
 
@@ -76,13 +119,37 @@ test("a gap's label goes where it would hit a bar of the caller's, a flag, the c
 });
 
 test("flags are handoffs, ends and trouble; the ticket has one, and then a clean end needs none", () => {
-  const over = row("h", {kind: "over", who: "a2", lane: null, look: "flag", name: "Delivery form agent", text: "handed over: Support → Delivery form agent"});
+  const over = row("h", {
+    kind: "over",
+    who: "a2",
+    lane: null,
+    look: "flag",
+    name: "Delivery form agent",
+    text: "handed over: Support → Delivery form agent",
+  });
   const ended = row("e", {kind: "over", who: "o", lane: null, look: "good", text: "call ended"});
-  const closed = row("b", {kind: "over", who: "o", name: "Operator", lane: null, look: "bad", bad: true, text: "connection closed"});
+  const closed = row("b", {
+    kind: "over",
+    who: "o",
+    name: "Operator",
+    lane: null,
+    look: "bad",
+    bad: true,
+    text: "connection closed",
+  });
   const made = row("x", {kind: "mark", who: "t", lane: "tools", look: "ok", at: 70, end: 71});
-  assert.deepEqual(flags([over, ended, closed], since).map((flag) => [flag.label, flag.tone]),
-    [["Delivery form", ""], ["call ended", "ok"], ["connection closed", "bad"]]);
-  assert.deepEqual(flags([over, ended, made], since).map((flag) => flag.label), ["Delivery form", "Ticket"]);
+  assert.deepEqual(
+    flags([over, ended, closed], since).map((flag) => [flag.label, flag.tone]),
+    [
+      ["Delivery form", ""],
+      ["call ended", "ok"],
+      ["connection closed", "bad"],
+    ],
+  );
+  assert.deepEqual(
+    flags([over, ended, made], since).map((flag) => flag.label),
+    ["Delivery form", "Ticket"],
+  );
 });
 
 test("a flag's label turns left at the end of the strip, and goes where it would cover another", () => {
@@ -99,7 +166,10 @@ test("axis labels under a flag or a cursor go", () => {
   const list = ticks(scale, 0, 60, 600);
   const flagged = placeFlags([{at: 19, label: "Delivery form", tone: ""}], scale, null);
   const left = placeTicks(list, flagged, [40], scale);
-  assert.deepEqual(left.filter((tick) => !tick.label).map((tick) => tick.at), [20, 30, 40, 60]); // the last has no room
+  assert.deepEqual(
+    left.filter((tick) => !tick.label).map((tick) => tick.at),
+    [20, 30, 40, 60],
+  ); // the last has no room
 });
 
 test("a live axis is 60 s long, then grows; in a narrow panel a second never has less than 14 px", () => {
@@ -121,7 +191,15 @@ test("an axis has few labels, whatever the length", () => {
 });
 
 test("the picture in a sentence", () => {
-  const rows = [caller("c", 11, 12), row("a", {at: 14, gap_ms: 1820}), row("t", {kind: "tool", lane: "tools"}), row("h", {kind: "over", look: "flag", lane: null})];
-  assert.equal(summary(rows, 47.2), "Timeline, 47 seconds: 1 caller turn, 1 agent turn, 1 tool call, 1 handoff. Longest wait 1820 ms.");
+  const rows = [
+    caller("c", 11, 12),
+    row("a", {at: 14, gap_ms: 1820}),
+    row("t", {kind: "tool", lane: "tools"}),
+    row("h", {kind: "over", look: "flag", lane: null}),
+  ];
+  assert.equal(
+    summary(rows, 47.2),
+    "Timeline, 47 seconds: 1 caller turn, 1 agent turn, 1 tool call, 1 handoff. Longest wait 1820 ms.",
+  );
   assert.equal(summary([], 0), "Timeline, 0 seconds: nothing was said yet.");
 });

@@ -70,15 +70,29 @@ test("a pause freezes the list and counts what would be shown without it", () =>
 });
 
 test("shown events are copied as JSON lines", () => {
-  const lines = jsonLines([event(1, "words", 'a "word"\n'), {...event(2), bad: true}]).split("\n").map((line) => JSON.parse(line));
+  const lines = jsonLines([event(1, "words", 'a "word"\n'), {...event(2), bad: true}])
+    .split("\n")
+    .map((line) => JSON.parse(line));
   assert.deepEqual(lines[0], {seq: 1, at: 0.1, from: "server", event: "event.words", summary: 'a "word"\n'});
   assert.equal(lines[1].bad, true);
 });
 
 test("JSON is cut into keys and the rest, and nothing of it is lost", () => {
-  const text = JSON.stringify({"a \"key\"": "\"no\": key", list: [1, {b: null}], html: "</script><img src=x onerror=alert(1)>"}, null, 2);
+  const text = JSON.stringify(
+    {'a "key"': '"no": key', list: [1, {b: null}], html: "</script><img src=x onerror=alert(1)>"},
+    null,
+    2,
+  );
   const pieces = jsonPieces(text);
   assert.equal(pieces.map((piece) => piece.text).join(""), text);
-  assert.deepEqual(pieces.filter((piece) => piece.key).map((piece) => piece.text), ['"a \\"key\\"":', '"list":', '"b":', '"html":']);
-  assert.equal(jsonPieces("x".repeat(30000)).map((piece) => piece.text).join("").length, 20000);
+  assert.deepEqual(
+    pieces.filter((piece) => piece.key).map((piece) => piece.text),
+    ['"a \\"key\\"":', '"list":', '"b":', '"html":'],
+  );
+  assert.equal(
+    jsonPieces("x".repeat(30000))
+      .map((piece) => piece.text)
+      .join("").length,
+    20000,
+  );
 });

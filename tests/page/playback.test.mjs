@@ -8,13 +8,35 @@ import {ahead, cue, pieces, plan, sounding} from "../../handoffkit/widgets/stati
 import {stretch} from "../../handoffkit/widgets/static/stretch.js";
 
 const near = (a, b, by = 1e-9) => assert.ok(Math.abs(a - b) <= by, `${a} is not ${b}`);
-const row = (k, at, ms, more = {}) => ({k, kind: "turn", who: "c", name: "Caller", at, end: at + ms / 1000, total_ms: ms, clip: true, seeded: false, interrupted: false, heard_ms: null, ...more});
+const row = (k, at, ms, more = {}) => ({
+  k,
+  kind: "turn",
+  who: "c",
+  name: "Caller",
+  at,
+  end: at + ms / 1000,
+  total_ms: ms,
+  clip: true,
+  seeded: false,
+  interrupted: false,
+  heard_ms: null,
+  ...more,
+});
 const since = (at) => at - 10;
-const CALL = [row("c1", 11, 2000), row("a1", 14, 4000, {interrupted: true, heard_ms: 1500}), row("c2", 15.2, 1800), row("t", 18, 0, {clip: false}), row("a2", 30, 3000)];
+const CALL = [
+  row("c1", 11, 2000),
+  row("a1", 14, 4000, {interrupted: true, heard_ms: 1500}),
+  row("c2", 15.2, 1800),
+  row("t", 18, 0, {clip: false}),
+  row("a2", 30, 3000),
+];
 
 test("typed turns are silent, and of a reply that was cut only what was heard sounds", () => {
   const list = pieces(CALL, since);
-  assert.deepEqual(list.map((piece) => piece.k), ["c1", "a1", "c2", "a2"]);
+  assert.deepEqual(
+    list.map((piece) => piece.k),
+    ["c1", "a1", "c2", "a2"],
+  );
   near(list[1].to, 5.5);
 });
 
@@ -63,7 +85,10 @@ test("a clip starts when its turn did, sooner at a higher speed, and in its midd
 });
 
 test("what sounds from a moment on, nearest first", () => {
-  assert.deepEqual(ahead(pieces(CALL, since), 5.3).map((piece) => piece.k), ["a1", "c2", "a2"]);
+  assert.deepEqual(
+    ahead(pieces(CALL, since), 5.3).map((piece) => piece.k),
+    ["a1", "c2", "a2"],
+  );
 });
 
 test("clips are asked for once and the least recently used goes", async () => {

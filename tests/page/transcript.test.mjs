@@ -6,12 +6,29 @@ import test from "node:test";
 import {clipName, samplesOf, wav} from "../../handoffkit/widgets/static/wav.js";
 import {heardShare, inTranscript, interruption, plainText, toolResult} from "../../handoffkit/widgets/static/words.js";
 
-const row = (k, more) => ({k, kind: "turn", who: "a1", name: "Support agent", at: 0, text: "", tail: "", unheard: "", note: "", ...more});
+const row = (k, more) => ({
+  k,
+  kind: "turn",
+  who: "a1",
+  name: "Support agent",
+  at: 0,
+  text: "",
+  tail: "",
+  unheard: "",
+  note: "",
+  ...more,
+});
 const since = (at) => at - 5;
 
 test("an interruption is said with what was heard, as far as that is known", () => {
-  assert.equal(interruption(row("a", {interrupted: true, heard_ms: 1800, total_ms: 4200})), "Interrupted: heard 1.8 s of 4.2 s");
-  assert.equal(interruption(row("a", {interrupted: true, heard_ms: 0, total_ms: 4200})), "Interrupted before anything was heard");
+  assert.equal(
+    interruption(row("a", {interrupted: true, heard_ms: 1800, total_ms: 4200})),
+    "Interrupted: heard 1.8 s of 4.2 s",
+  );
+  assert.equal(
+    interruption(row("a", {interrupted: true, heard_ms: 0, total_ms: 4200})),
+    "Interrupted before anything was heard",
+  );
   assert.equal(interruption(row("a", {interrupted: true, heard_ms: null, total_ms: 0})), "Interrupted");
   assert.equal(interruption(row("a", {})), "");
 });
@@ -38,15 +55,18 @@ test("the transcript as plain text has every row but the attempts", () => {
     row("5", {kind: "over", at: 11, text: "handed over: A → B", note: "8 turns carried along"}),
     row("6", {kind: "mark", lane: "tools", at: 12, text: "attempt 1"}),
   ];
-  assert.equal(plainText(rows, since, 3), [
-    "(3 earlier rows: in call.log)",
-    "before  Support agent: Hello again.",
-    "0:01.2  Caller (typed): Hi the",
-    "0:03.0  Support agent: Is it the [Interrupted: heard 1.8 s of 4.2 s; not heard: charger?]",
-    "0:04.0  Caller: [inaudible] [1.4 s of speech, no words recognised]",
-    '0:05.0  Tool: look_up(order="A-17") →\u00a0ok, 12 ms',
-    "0:06.0  handed over: A → B, 8 turns carried along",
-  ].join("\n"));
+  assert.equal(
+    plainText(rows, since, 3),
+    [
+      "(3 earlier rows: in call.log)",
+      "before  Support agent: Hello again.",
+      "0:01.2  Caller (typed): Hi the",
+      "0:03.0  Support agent: Is it the [Interrupted: heard 1.8 s of 4.2 s; not heard: charger?]",
+      "0:04.0  Caller: [inaudible] [1.4 s of speech, no words recognised]",
+      '0:05.0  Tool: look_up(order="A-17") →\u00a0ok, 12 ms',
+      "0:06.0  handed over: A → B, 8 turns carried along",
+    ].join("\n"),
+  );
   assert.equal(inTranscript(rows[6]), false);
 });
 
@@ -55,7 +75,10 @@ test("a WAV has 44 bytes of header and the samples as they were", () => {
   const letters = (at) => String.fromCharCode(...[0, 1, 2, 3].map((n) => bytes.getUint8(at + n)));
   assert.deepEqual([letters(0), letters(8), letters(12), letters(36)], ["RIFF", "WAVE", "fmt ", "data"]);
   assert.deepEqual([bytes.byteLength, bytes.getUint32(4, true), bytes.getUint32(40, true)], [54, 46, 10]);
-  assert.deepEqual([bytes.getUint16(20, true), bytes.getUint16(22, true), bytes.getUint32(24, true), bytes.getUint32(28, true)], [1, 1, 24000, 48000]);
+  assert.deepEqual(
+    [bytes.getUint16(20, true), bytes.getUint16(22, true), bytes.getUint32(24, true), bytes.getUint32(28, true)],
+    [1, 1, 24000, 48000],
+  );
   assert.deepEqual([...samplesOf(bytes.buffer.slice(44))], [0, 1, -1, 32767, -32768]);
 });
 
@@ -68,8 +91,14 @@ test("samples are taken from a view at an odd offset, and half a sample is left 
 test("files are numbered as the caller's turns, which in one folder are a call to send again", () => {
   const clip = (k, who, more = {}) => row(k, {who, clip: true, ...more});
   const rows = [
-    clip("g", "a1"), clip("c1", "c"), clip("r1", "a1"), row("typed", {who: "c", clip: false}), clip("r1b", "a1"),
-    row("tool", {kind: "tool", who: "t"}), clip("c2", "c"), clip("r2", "a2"),
+    clip("g", "a1"),
+    clip("c1", "c"),
+    clip("r1", "a1"),
+    row("typed", {who: "c", clip: false}),
+    clip("r1b", "a1"),
+    row("tool", {kind: "tool", who: "t"}),
+    clip("c2", "c"),
+    clip("r2", "a2"),
   ];
   const names = ["g", "c1", "r1", "r1b", "c2", "r2"].map((k) => clipName(rows, k, 0, 1));
   assert.deepEqual(names, ["reply-0.wav", "turn-1.wav", "reply-1.wav", "reply-1b.wav", "turn-2.wav", "reply-2.wav"]);

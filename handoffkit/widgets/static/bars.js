@@ -39,12 +39,19 @@ export const ticks = (scale, from, to, view) => {
   const step = STEPS.find((s) => s * scale.rate >= room && (!scale.live || s >= 10)) ?? STEPS.at(-1);
   const found = [{at: 0, label: clockShort(0)}];
   const begin = Math.max(1, Math.ceil(from / step));
-  for (let n = begin; n * step <= Math.min(to, scale.span); n += 1) found.push({at: n * step, label: clockShort(n * step)});
+  for (let n = begin; n * step <= Math.min(to, scale.span); n += 1)
+    found.push({at: n * step, label: clockShort(n * step)});
   return found;
 };
 
 const bar = (row, look, from, to, part = "") => ({
-  id: `bar:${row.k}${part}`, keys: [row.k], lane: LANES[row.lane], who: row.who, look, from, to: Math.max(from, to),
+  id: `bar:${row.k}${part}`,
+  keys: [row.k],
+  lane: LANES[row.lane],
+  who: row.who,
+  look,
+  from,
+  to: Math.max(from, to),
 });
 
 const openEnd = (row, end, now) => (now === null ? end : row.pending ? now : Math.min(end, now));
@@ -65,7 +72,7 @@ const barsOf = (row, since, now) => {
   const from = since(row.at);
   const end = openEnd(row, since(row.end ?? row.at), now);
   if (row.interrupted && row.lane === "agent") return cutBars(row, from, end);
-  const look = row.inaudible ? "inaud" : LOOKS[row.look] ?? (row.pending && now !== null ? "open" : "plain");
+  const look = row.inaudible ? "inaud" : (LOOKS[row.look] ?? (row.pending && now !== null ? "open" : "plain"));
   return [bar(row, look, from, end)];
 };
 
@@ -103,14 +110,21 @@ export const gaps = (rows, since) =>
   rows
     .filter((row) => row.gap_ms > 0 && row.lane === "agent" && !row.seeded)
     .map((row) => ({
-      id: `gap:${row.k}`, from: since(row.at) - row.gap_ms / 1000, to: since(row.at),
-      label: row.gap_ms >= LABEL_MS ? ms(row.gap_ms) : "", long: row.gap_ms >= LONG_MS,
+      id: `gap:${row.k}`,
+      from: since(row.at) - row.gap_ms / 1000,
+      to: since(row.at),
+      label: row.gap_ms >= LABEL_MS ? ms(row.gap_ms) : "",
+      long: row.gap_ms >= LONG_MS,
     }));
 
 const isFlag = (row) => row.kind === "over" || (row.kind === "mark" && ["flag", "good", "bad"].includes(row.look));
 
 const short = (words) => {
-  const last = words.split("→").at(-1).trim().replace(/ agent$/, "");
+  const last = words
+    .split("→")
+    .at(-1)
+    .trim()
+    .replace(/ agent$/, "");
   return last.length > 22 ? `${last.slice(0, 21)}…` : last;
 };
 
@@ -127,7 +141,12 @@ export const flags = (rows, since) => {
   const ticket = ticketFlag(rows, since);
   const moments = rows.filter((row) => isFlag(row) && !(ticket.length && row.look === "good"));
   const made = moments.map((row) => ({
-    id: `flag:${row.k}`, keys: [row.k], at: since(row.at), who: row.who, label: short((row.look === "flag" && row.kind === "over" && row.who !== "o" && row.name) || row.text), tone: toneOf(row),
+    id: `flag:${row.k}`,
+    keys: [row.k],
+    at: since(row.at),
+    who: row.who,
+    label: short((row.look === "flag" && row.kind === "over" && row.who !== "o" && row.name) || row.text),
+    tone: toneOf(row),
   }));
   return [...made, ...ticket];
 };
@@ -176,7 +195,10 @@ export const placeTicks = (list, flagged, cursors, scale) =>
     const at = tick.at * scale.rate;
     const width = tick.label.length * LETTER;
     const box = n === 0 ? {left: 0, right: width} : around(at, width / 2);
-    const walls = [...flagged.map((flag) => flag.box).filter(Boolean), ...cursors.map((c) => around(c * scale.rate, 18))];
+    const walls = [
+      ...flagged.map((flag) => flag.box).filter(Boolean),
+      ...cursors.map((c) => around(c * scale.rate, 18)),
+    ];
     return box.right > scale.track + 12 || walls.some((wall) => boxesMeet(box, wall)) ? {...tick, label: ""} : tick;
   });
 
@@ -190,6 +212,10 @@ export const summary = (rows, seconds) => {
     [rows.filter((row) => row.kind === "tool").length, "tool call"],
     [rows.filter((row) => row.kind === "over" && row.look === "flag").length, "handoff"],
   ];
-  const words = counts.filter(([n]) => n > 0).map(([n, noun]) => plural(n, noun)).join(", ") || "nothing was said yet";
+  const words =
+    counts
+      .filter(([n]) => n > 0)
+      .map(([n, noun]) => plural(n, noun))
+      .join(", ") || "nothing was said yet";
   return `Timeline, ${plural(Math.round(seconds), "second")}: ${words}.${longest ? ` Longest wait ${ms(longest)}.` : ""}`;
 };

@@ -15,8 +15,14 @@ export function makeEvent() {
   const kind = h("span", {class: "hk-ev-name"});
   const last = h("span", {class: "hk-ev-last"});
   const words = h("span", {class: "hk-ev-x"});
-  const line = h("button", {type: "button", tabindex: "-1", "aria-expanded": "false"},
-    icon("right", true), time, h("span", {class: "hk-ev-k"}, h("i", {class: "hk-sw"}), h("span", {class: "hk-ev-n"}, kind, last)), words);
+  const line = h(
+    "button",
+    {type: "button", tabindex: "-1", "aria-expanded": "false"},
+    icon("right", true),
+    time,
+    h("span", {class: "hk-ev-k"}, h("i", {class: "hk-sw"}), h("span", {class: "hk-ev-n"}, kind, last)),
+    words,
+  );
   const el = h("li", {class: "hk-ev"}, line);
   parts.set(el, {line, time, kind, last, words, json: null});
   return el;
@@ -70,7 +76,12 @@ const cut = (text) => (text.length > MOST ? `\n… ${text.length - MOST} more ch
 
 function copyButton(raw, scope) {
   const label = h("span", {text: "Copy"});
-  const button = h("button", {type: "button", class: "hk-btn hk-btn--small", data: {label: "Copy"}}, icon("copy", true), label);
+  const button = h(
+    "button",
+    {type: "button", class: "hk-btn hk-btn--small", data: {label: "Copy"}},
+    icon("copy", true),
+    label,
+  );
   button.addEventListener("click", () => copyFrom(button, label, raw, scope));
   return button;
 }

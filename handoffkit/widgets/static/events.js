@@ -15,20 +15,54 @@ const titled = (word) => word[0].toUpperCase() + word.slice(1);
 export function createEvents({store, send, scope}) {
   const sieve = createSieve();
   const chips = new Map([...KINDS, ...OTHER_KINDS].map((kind) => [kind, chip(kind)]));
-  const find = h("input", {class: "hk-input hk-find", type: "search", placeholder: "Filter", "aria-label": "Show events with these words"});
+  const find = h("input", {
+    class: "hk-input hk-find",
+    type: "search",
+    placeholder: "Filter",
+    "aria-label": "Show events with these words",
+  });
   const pauseText = h("span");
   const pauseIcon = h("span", {class: "hk-ic-box"});
-  const pause = h("button", {type: "button", class: "hk-btn hk-btn--small", "aria-pressed": "false"}, pauseIcon, pauseText);
+  const pause = h(
+    "button",
+    {type: "button", class: "hk-btn hk-btn--small", "aria-pressed": "false"},
+    pauseIcon,
+    pauseText,
+  );
   const copyLabel = h("span", {text: "Copy shown"});
-  const copy = h("button", {type: "button", class: "hk-btn hk-btn--small", data: {label: "Copy shown"}}, icon("copy", true), copyLabel);
-  const bar = h("div", {class: "hk-evbar"},
-    h("div", {class: "hk-chips", role: "group", "aria-label": "Show kinds of event"}, [...chips.values()].map((one) => one.el), find),
-    h("div", {class: "hk-acts"}, pause, copy));
+  const copy = h(
+    "button",
+    {type: "button", class: "hk-btn hk-btn--small", data: {label: "Copy shown"}},
+    icon("copy", true),
+    copyLabel,
+  );
+  const bar = h(
+    "div",
+    {class: "hk-evbar"},
+    h(
+      "div",
+      {class: "hk-chips", role: "group", "aria-label": "Show kinds of event"},
+      [...chips.values()].map((one) => one.el),
+      find,
+    ),
+    h("div", {class: "hk-acts"}, pause, copy),
+  );
   const older = h("p", {class: "hk-ev-older hk-quiet", hidden: true});
   const nothing = h("p", {class: "hk-nothing hk-quiet"});
   const rows = h("ol", {"aria-label": "Events"});
-  const scroller = h("div", {class: "hk-evs", tabindex: "0", role: "region", "aria-label": "Events"}, older, nothing, rows);
-  const newest = h("button", {class: "hk-btn hk-btn--small", type: "button", on: {click: () => list.toEnd()}}, icon("down", true), "newest");
+  const scroller = h(
+    "div",
+    {class: "hk-evs", tabindex: "0", role: "region", "aria-label": "Events"},
+    older,
+    nothing,
+    rows,
+  );
+  const newest = h(
+    "button",
+    {class: "hk-btn hk-btn--small", type: "button", on: {click: () => list.toEnd()}},
+    icon("down", true),
+    "newest",
+  );
   const newestLine = h("div", {class: "hk-newest", hidden: true}, newest);
   const el = h("div", {class: "hk-events"}, bar, h("div", {class: "hk-listbox"}, scroller, newestLine));
   const list = createList({scroller, list: rows, guess: GUESS, make: makeEvent, draw: drawItem, moved});
@@ -39,7 +73,14 @@ export function createEvents({store, send, scope}) {
 
   function chip(kind) {
     const count = h("span", {text: "0"});
-    const el = h("button", {type: "button", class: "hk-chip", data: {kind}}, icon("check", true), titled(kind), " ", count);
+    const el = h(
+      "button",
+      {type: "button", class: "hk-chip", data: {kind}},
+      icon("check", true),
+      titled(kind),
+      " ",
+      count,
+    );
     el.addEventListener("click", () => (sieve.toggle(kind), showAll()));
     return {el, count};
   }
@@ -48,7 +89,12 @@ export function createEvents({store, send, scope}) {
 
   function drawItem(li, {event}) {
     const isOpen = event.q === open;
-    drawEvent(li, event, {open: isOpen, raw: isOpen ? raw : null, fault: isOpen ? fault : "", active: event.q === active}, ctx);
+    drawEvent(
+      li,
+      event,
+      {open: isOpen, raw: isOpen ? raw : null, fault: isOpen ? fault : "", active: event.q === active},
+      ctx,
+    );
   }
 
   const items = () => sieve.shown.map((event) => ({id: String(event.q), event}));
@@ -83,7 +129,10 @@ export function createEvents({store, send, scope}) {
     }
     drawPause();
     older.hidden = !dropped.events;
-    setText(older, `${plural(dropped.events, "older event")} ${dropped.events === 1 ? "is" : "are"} not kept here; call.log has them.`);
+    setText(
+      older,
+      `${plural(dropped.events, "older event")} ${dropped.events === 1 ? "is" : "are"} not kept here; call.log has them.`,
+    );
     copy.disabled = sieve.shown.length === 0;
     nothing.hidden = sieve.shown.length > 0;
     setText(nothing, store.state.events.length ? "No event passes the filter." : "Nothing has passed on the wire yet.");
@@ -98,7 +147,11 @@ export function createEvents({store, send, scope}) {
     fill(pauseIcon, icon(on ? "play" : "pause", true));
     pause.classList.toggle("hk-btn--on", on);
     setAttr(pause, "aria-pressed", String(on));
-    setAttr(rows, "aria-label", on && sieve.paused ? `Events, paused at ${clock(store.since(sieve.paused.at))}` : "Events");
+    setAttr(
+      rows,
+      "aria-label",
+      on && sieve.paused ? `Events, paused at ${clock(store.since(sieve.paused.at))}` : "Events",
+    );
   }
 
   function moved() {

@@ -40,7 +40,8 @@ function stretches(list, rest) {
  *   at speed 1, and both ways between seconds of the call and seconds of playback
  */
 export function plan(list, {length, skip}) {
-  if (!skip || !list.length) return {played: length, toPlayed: (at) => clamp(at, 0, length), toCall: (at) => clamp(at, 0, length)};
+  if (!skip || !list.length)
+    return {played: length, toPlayed: (at) => clamp(at, 0, length), toCall: (at) => clamp(at, 0, length)};
   const parts = [];
   let played = 0;
   for (const {from, to} of stretches(list, REST)) {

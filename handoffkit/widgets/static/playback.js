@@ -34,7 +34,10 @@ export function createPlayback({store, send, sound, view, scope}) {
 
   const play = () => view.state.play;
   const put = (parts) => view.set({play: {...play(), ...parts}});
-  const list = () => pieces(store.state.rows, store.since).filter((piece) => !silent.has(piece.k) && (only === null || piece.k === only));
+  const list = () =>
+    pieces(store.state.rows, store.since).filter(
+      (piece) => !silent.has(piece.k) && (only === null || piece.k === only),
+    );
   const length = () => Math.max(store.elapsed() ?? 0, ...list().map((piece) => piece.to), 0);
   const layout = () => plan(list(), {length: length(), skip: play().skip});
 
@@ -121,7 +124,10 @@ export function createPlayback({store, send, sound, view, scope}) {
     const {when, offset, seconds} = cue(piece, layout(), started);
     const rest = clip.samples.subarray(Math.round(offset * RATE), Math.round((offset + seconds) * RATE));
     if (!rest.length || playing.has(piece.k)) return void playing.set(piece.k, null);
-    const samples = stretch(Float32Array.from(rest, (sample) => sample / 32768), started.rate);
+    const samples = stretch(
+      Float32Array.from(rest, (sample) => sample / 32768),
+      started.rate,
+    );
     const buffer = context.createBuffer(1, samples.length, RATE);
     buffer.copyToChannel(samples, 0);
     const source = new AudioBufferSourceNode(context, {buffer});

@@ -69,8 +69,21 @@ function drawTurn(el, has, row, tokens) {
 }
 
 function drawWords(has, row) {
-  const said = JSON.stringify([row.text, row.tail, row.unheard, row.note, row.pending, row.interrupted, row.heard_ms,
-    row.total_ms, row.inaudible, row.call, row.output, row.ms, row.bad]);
+  const said = JSON.stringify([
+    row.text,
+    row.tail,
+    row.unheard,
+    row.note,
+    row.pending,
+    row.interrupted,
+    row.heard_ms,
+    row.total_ms,
+    row.inaudible,
+    row.call,
+    row.output,
+    row.ms,
+    row.bad,
+  ]);
   if (said === has.said) return;
   has.said = said;
   fill(has.say, row.kind === "tool" ? tool(row) : words(row));
@@ -80,7 +93,12 @@ function labelled(el, words) {
   if (!words) return fill(el);
   const [before, value, after] = words;
   if (el.textContent === before + value + after) return undefined;
-  return fill(el, before && h("span", {class: "hk-lbl", text: before}), value, after && h("span", {class: "hk-lbl", text: after}));
+  return fill(
+    el,
+    before && h("span", {class: "hk-lbl", text: before}),
+    value,
+    after && h("span", {class: "hk-lbl", text: after}),
+  );
 }
 
 const tool = (row) => [row.call, " ", h("span", {class: row.bad ? "hk-bad" : "", text: toolResult(row)})];
@@ -92,7 +110,8 @@ function words(row) {
   const nodes = [row.text];
   if (row.tail) nodes.push(row.text && " ", h("span", {class: "hk-prov", text: row.tail}));
   if (row.pending) nodes.push(h("span", {class: "hk-caret", "aria-hidden": "true"}));
-  if (row.interrupted) nodes.push(h("span", {class: "hk-cutmark"}), h("span", {class: "hk-unheard", text: row.unheard}));
+  if (row.interrupted)
+    nodes.push(h("span", {class: "hk-cutmark"}), h("span", {class: "hk-unheard", text: row.unheard}));
   if (row.interrupted) nodes.push(note(row));
   if (row.note) nodes.push(h("div", {class: row.bad ? "hk-note hk-bad" : "hk-note", text: row.note}));
   return nodes;
@@ -100,7 +119,10 @@ function words(row) {
 
 function note(row) {
   const share = heardShare(row);
-  const bar = share === null ? null : h("span", {class: "hk-heard", "aria-hidden": "true"}, h("i", {vars: {"--v": share.toFixed(3)}}));
+  const bar =
+    share === null
+      ? null
+      : h("span", {class: "hk-heard", "aria-hidden": "true"}, h("i", {vars: {"--v": share.toFixed(3)}}));
   return h("div", {class: "hk-note"}, bar, interruption(row));
 }
 
@@ -112,6 +134,10 @@ function drawOver(el, has, row) {
   has.said = said;
   const bad = row.bad || row.look === "bad";
   el.classList.toggle("hk-over--bad", bad);
-  fill(has.text, icon(bad ? "x" : OVER_ICONS[row.look] ?? (row.kind === "over" ? "over" : "right")), h("span", {dir: "auto", text: row.text}));
+  fill(
+    has.text,
+    icon(bad ? "x" : (OVER_ICONS[row.look] ?? (row.kind === "over" ? "over" : "right"))),
+    h("span", {dir: "auto", text: row.text}),
+  );
   setText(has.note, row.note);
 }

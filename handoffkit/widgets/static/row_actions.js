@@ -36,7 +36,13 @@ export function rowActions({store, playback, scope}) {
   }
 
   const small = (name, label, act) => {
-    const button = h("button", {class: "hk-btn hk-btn--row", type: "button", tabindex: "-1", title: label, "aria-label": label});
+    const button = h("button", {
+      class: "hk-btn hk-btn--row",
+      type: "button",
+      tabindex: "-1",
+      title: label,
+      "aria-label": label,
+    });
     button.append(icon(name, true));
     button.addEventListener("click", () => act().catch((error) => tell(button, label, error.message)));
     return button;
@@ -61,7 +67,10 @@ export function rowActions({store, playback, scope}) {
 
   /** Only the buttons of the selected row are stops of the Tab key. */
   function reachable(li, yes) {
-    held.get(li)?.querySelectorAll("button").forEach((button) => setAttr(button, "tabindex", yes ? "0" : "-1"));
+    held
+      .get(li)
+      ?.querySelectorAll("button")
+      .forEach((button) => setAttr(button, "tabindex", yes ? "0" : "-1"));
   }
 
   return {put, reachable};

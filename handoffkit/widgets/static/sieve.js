@@ -63,7 +63,7 @@ export function createSieve() {
   /** Hold back what is newer, or let it in again. */
   sieve.pause = (on) => {
     held = on ? all.slice() : null;
-    sieve.paused = on ? held.at(-1) ?? null : null;
+    sieve.paused = on ? (held.at(-1) ?? null) : null;
     sift();
   };
   sieve.isPaused = () => held !== null;
@@ -73,7 +73,11 @@ export function createSieve() {
 
 /** Events as JSON lines, one an event, as the list has them. */
 export const jsonLines = (events) =>
-  events.map(({q, at, dir, e, x, bad}) => JSON.stringify({seq: q, at, from: dir, event: e, summary: x, ...(bad ? {bad} : {})})).join("\n");
+  events
+    .map(({q, at, dir, e, x, bad}) =>
+      JSON.stringify({seq: q, at, from: dir, event: e, summary: x, ...(bad ? {bad} : {})}),
+    )
+    .join("\n");
 
 /**
  * Cut JSON text into pieces, so that its keys can be shown quieter: [{key: boolean, text: string}].

@@ -22,14 +22,25 @@ export function createTicket({store, scope}) {
   }
 
   function parts(ticket, busy, state) {
-    if (busy || ticket.ok === undefined) return [head(titleOf(ticket, state), busy ? working(state) : null), attempts(ticket.attempts)];
+    if (busy || ticket.ok === undefined)
+      return [head(titleOf(ticket, state), busy ? working(state) : null), attempts(ticket.attempts)];
     if (!ticket.ok) return failure(ticket, state);
-    return [head(ticket.title, valid(ticket), copyButton(ticket)), fields(ticket.fields ?? []), attempts(ticket.attempts), numbers(ticket)];
+    return [
+      head(ticket.title, valid(ticket), copyButton(ticket)),
+      fields(ticket.fields ?? []),
+      attempts(ticket.attempts),
+      numbers(ticket),
+    ];
   }
 
   const titleOf = (ticket, state) => ticket.title || (state.facts.result ?? "").split(",")[0] || "Ticket";
 
-  const working = (state) => h("span", {class: "hk-quiet", role: "status", text: `Handing off${state.facts.hands_to ? ` to ${state.facts.hands_to}` : ""}…`});
+  const working = (state) =>
+    h("span", {
+      class: "hk-quiet",
+      role: "status",
+      text: `Handing off${state.facts.hands_to ? ` to ${state.facts.hands_to}` : ""}…`,
+    });
 
   const failure = (ticket, state) => [
     head(titleOf(ticket, state), h("span", {class: "hk-invalid"}, icon("x", true), "not made")),
@@ -40,7 +51,12 @@ export function createTicket({store, scope}) {
 
   function copyButton(ticket) {
     const label = h("span", {text: "Copy JSON"});
-    const button = h("button", {type: "button", class: "hk-btn hk-btn--small", data: {label: "Copy JSON"}}, icon("copy", true), label);
+    const button = h(
+      "button",
+      {type: "button", class: "hk-btn hk-btn--small", data: {label: "Copy JSON"}},
+      icon("copy", true),
+      label,
+    );
     button.addEventListener("click", () => copyFrom(button, label, ticket.json ?? "", scope));
     return button;
   }
@@ -59,7 +75,12 @@ const breakable = (name) => name.split(/(?<=_)/).flatMap((part, n) => (n ? [h("w
 
 function field(one) {
   const plain = one.kind !== "choice" && one.type;
-  return h("tr", {}, h("th", {scope: "row"}, breakable(one.name), plain ? h("small", {text: one.type}) : null), h("td", {}, value(one)));
+  return h(
+    "tr",
+    {},
+    h("th", {scope: "row"}, breakable(one.name), plain ? h("small", {text: one.type}) : null),
+    h("td", {}, value(one)),
+  );
 }
 
 const isEmpty = (v) => v === null || v === undefined || v === "" || (Array.isArray(v) && !v.length);
@@ -81,13 +102,19 @@ function listed(items) {
 /** The chosen value boxed among the others; a value that is none of them is boxed behind them. */
 function choice({value: chosen, options = []}) {
   const all = options.includes(chosen) || chosen === null || chosen === undefined ? options : [...options, chosen];
-  return h("div", {class: "hk-opt"}, all.map((one) =>
-    one === chosen ? h("b", {text: asText(one)}) : h("span", {"aria-hidden": "true", text: asText(one)})));
+  return h(
+    "div",
+    {class: "hk-opt"},
+    all.map((one) =>
+      one === chosen ? h("b", {text: asText(one)}) : h("span", {"aria-hidden": "true", text: asText(one)}),
+    ),
+  );
 }
 
-const asText = (v, indent) => (typeof v === "string" ? v : JSON.stringify(v, null, indent) ?? String(v));
+const asText = (v, indent) => (typeof v === "string" ? v : (JSON.stringify(v, null, indent) ?? String(v)));
 
-const shorten = (text) => (text.length > WORDS ? `${text.slice(0, WORDS)}… (${text.length - WORDS} more characters)` : text);
+const shorten = (text) =>
+  text.length > WORDS ? `${text.slice(0, WORDS)}… (${text.length - WORDS} more characters)` : text;
 
 function attempts(list = []) {
   if (!list.length) return [];
@@ -95,10 +122,17 @@ function attempts(list = []) {
 }
 
 function attempt({n, ok, words, seconds, tokens}) {
-  const took = [Number.isFinite(seconds) ? `${seconds.toFixed(1)} s` : "", tokens ? plural(tokens, "token") : ""].filter(Boolean).join(", ");
-  return h("li", {class: `hk-try hk-try--${ok ? "ok" : "bad"}`}, icon(ok ? "check" : "x"),
-    h("span", {text: `Attempt ${n} ${ok ? "ok" : "failed"}`}), h("span", {class: "hk-quiet", text: took}),
-    !ok && words ? h("p", {dir: "auto", text: words}) : null);
+  const took = [Number.isFinite(seconds) ? `${seconds.toFixed(1)} s` : "", tokens ? plural(tokens, "token") : ""]
+    .filter(Boolean)
+    .join(", ");
+  return h(
+    "li",
+    {class: `hk-try hk-try--${ok ? "ok" : "bad"}`},
+    icon(ok ? "check" : "x"),
+    h("span", {text: `Attempt ${n} ${ok ? "ok" : "failed"}`}),
+    h("span", {class: "hk-quiet", text: took}),
+    !ok && words ? h("p", {dir: "auto", text: words}) : null,
+  );
 }
 
 function numbers({from_last_word: wait, tokens, cost}) {
@@ -108,5 +142,9 @@ function numbers({from_last_word: wait, tokens, cost}) {
     ["Cost", cost || null],
   ].filter(([, words]) => words !== null);
   if (!shown.length) return null;
-  return h("dl", {class: "hk-nums"}, shown.map(([term, words]) => h("div", {}, h("dt", {text: term}), h("dd", {text: words}))));
+  return h(
+    "dl",
+    {class: "hk-nums"},
+    shown.map(([term, words]) => h("div", {}, h("dt", {text: term}), h("dd", {text: words}))),
+  );
 }

@@ -15,7 +15,11 @@ const FLAG_ICONS = {bad: "x", ok: "check", "": "over"};
 export function createTimeline({store, view, playback, scope}) {
   const track = h("div", {class: "hk-tl-track"});
   const strip = h("div", {class: "hk-tl-scroll"}, track);
-  const names = h("ul", {class: "hk-tl-names", "aria-hidden": "true"}, ["Caller", "Agents", "Tools"].map((text) => h("li", {text})));
+  const names = h(
+    "ul",
+    {class: "hk-tl-names", "aria-hidden": "true"},
+    ["Caller", "Agents", "Tools"].map((text) => h("li", {text})),
+  );
   const el = h("div", {class: "hk-tl"}, names, strip);
   const sync = keyed(track, make);
   let pinned = true; // the strip follows now (or the playback) sideways
@@ -26,18 +30,28 @@ export function createTimeline({store, view, playback, scope}) {
   const seconds = () => Math.max(0, store.since(live() ? store.now() : endOf()));
 
   /** The end of an ended call: its last row may lie after it (a ticket). */
-  const endOf = () => store.state.rows.reduce((end, row) => (row.seeded ? end : Math.max(end, row.end ?? row.at)), store.state.clock.ended ?? 0);
+  const endOf = () =>
+    store.state.rows.reduce(
+      (end, row) => (row.seeded ? end : Math.max(end, row.end ?? row.at)),
+      store.state.clock.ended ?? 0,
+    );
 
   function update(state, changed) {
     const only = (...known) => [...changed].every((name) => known.includes(name));
-    if (only("events", "totals", "controls", "approvals", "error", "ticket", "mic", "view.tab", "facts", "kernel")) return;
+    if (only("events", "totals", "controls", "approvals", "error", "ticket", "mic", "view.tab", "facts", "kernel"))
+      return;
     if (only("view.selected", "view.hovered")) dressAll();
     else draw();
   }
 
   function draw() {
     const now = live() ? seconds() : null;
-    scale = axis({live: live(), seconds: seconds(), view: strip.clientWidth || 800, panel: el.clientWidth || view.state.width});
+    scale = axis({
+      live: live(),
+      seconds: seconds(),
+      view: strip.clientWidth || 800,
+      panel: el.clientWidth || view.state.width,
+    });
     el.classList.toggle("hk-tl--live", live());
     track.style.setProperty("--d", String(scale.span));
     track.style.setProperty("--dn", String(scale.span));
@@ -72,7 +86,9 @@ export function createTimeline({store, view, playback, scope}) {
 
   function seenItem() {
     const {seen} = view.state;
-    return seen ? [{id: "seen", as: "seen", from: store.since(seen.from), to: Math.min(store.since(seen.to), scale.span)}] : [];
+    return seen
+      ? [{id: "seen", as: "seen", from: store.since(seen.from), to: Math.min(store.since(seen.to), scale.span)}]
+      : [];
   }
 
   function make(item) {
@@ -86,7 +102,9 @@ export function createTimeline({store, view, playback, scope}) {
   function write(node, item) {
     const vars = `--s:${(item.from ?? item.at ?? 0).toFixed(3)};--e:${(item.to ?? 0).toFixed(3)}`;
     if (item.as !== "lane" && node.getAttribute("style") !== vars) node.setAttribute("style", vars);
-    ({tick: writeTick, gap: writeGap, bar: writeBar, flag: writeFlag, now: writeNow, seen: () => {}, lane: () => {}})[item.as](node, item);
+    ({tick: writeTick, gap: writeGap, bar: writeBar, flag: writeFlag, now: writeNow, seen: () => {}, lane: () => {}})[
+      item.as
+    ](node, item);
   }
 
   const writeTick = (node, {label}) => node.textContent === label || fill(node, label);
@@ -121,8 +139,11 @@ export function createTimeline({store, view, playback, scope}) {
 
   function dress(node) {
     const {selected, hovered, play} = view.state;
-    const playing = play.on ? play.keys ?? [] : [];
-    node.classList.toggle("is-sel", node.keys.some((k) => k === selected || k === hovered || playing.includes(k)));
+    const playing = play.on ? (play.keys ?? []) : [];
+    node.classList.toggle(
+      "is-sel",
+      node.keys.some((k) => k === selected || k === hovered || playing.includes(k)),
+    );
   }
 
   const dressAll = () => track.querySelectorAll(".hk-bar").forEach(dress);
@@ -144,8 +165,15 @@ export function createTimeline({store, view, playback, scope}) {
     const {play} = view.state;
     const speaking = store.state.rows.filter((row) => (play.keys ?? []).includes(row.k)).map((row) => row.name);
     const words = speaking.length ? `${clockShort(play.at)}, ${speaking.join(" and ")} speaking` : clockShort(play.at);
-    attributes(track, {role: "slider", tabindex: "0", "aria-label": "Playback position", "aria-valuemin": 0,
-      "aria-valuemax": Math.round(play.length || seconds()), "aria-valuenow": Math.round(play.at), "aria-valuetext": words});
+    attributes(track, {
+      role: "slider",
+      tabindex: "0",
+      "aria-label": "Playback position",
+      "aria-valuemin": 0,
+      "aria-valuemax": Math.round(play.length || seconds()),
+      "aria-valuenow": Math.round(play.at),
+      "aria-valuetext": words,
+    });
     attributes(strip, {role: null, tabindex: null, "aria-label": null});
   }
 
@@ -170,7 +198,16 @@ export function createTimeline({store, view, playback, scope}) {
     if (!live()) playback?.seek((event.clientX - track.getBoundingClientRect().left) / scale.rate);
   });
 
-  const STEPS = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageUp: 10, PageDown: -10, Home: -Infinity, End: Infinity};
+  const STEPS = {
+    ArrowLeft: -1,
+    ArrowDown: -1,
+    ArrowRight: 1,
+    ArrowUp: 1,
+    PageUp: 10,
+    PageDown: -10,
+    Home: -Infinity,
+    End: Infinity,
+  };
 
   track.addEventListener("keydown", (event) => {
     const step = STEPS[event.key];
@@ -181,11 +218,15 @@ export function createTimeline({store, view, playback, scope}) {
     event.stopPropagation();
   });
 
-  strip.addEventListener("scroll", () => {
-    const moved = !follows(strip.scrollLeft, strip.clientWidth, strip.scrollWidth, 30);
-    if (live()) pinned = !moved;
-    sync(itemsOf(live() ? seconds() : null), write);
-  }, {passive: true});
+  strip.addEventListener(
+    "scroll",
+    () => {
+      const moved = !follows(strip.scrollLeft, strip.clientWidth, strip.scrollWidth, 30);
+      if (live()) pinned = !moved;
+      sync(itemsOf(live() ? seconds() : null), write);
+    },
+    {passive: true},
+  );
   strip.addEventListener("wheel", () => (pinned = live() ? pinned : false), {passive: true});
   track.addEventListener("pointerdown", () => (pinned = true));
 

@@ -17,22 +17,40 @@ const ASK_MS = 5000; // how long an asking for earlier rows is waited for before
 export function createTranscript({store, send, view, playback, scope}) {
   const rows = h("ol", {class: "hk-rows-log", "aria-label": "Transcript"});
   const tokensHead = h("span", {text: "Tokens"});
-  const cols = h("div", {class: "hk-cols", "aria-hidden": "true"},
-    ["Time", "Speaker", "Words", "Reply gap"].map((text) => h("span", {text})), tokensHead);
+  const cols = h(
+    "div",
+    {class: "hk-cols", "aria-hidden": "true"},
+    ["Time", "Speaker", "Words", "Reply gap"].map((text) => h("span", {text})),
+    tokensHead,
+  );
   const aboveText = h("span");
   const above = h("button", {class: "hk-earlier", type: "button", on: {click: pageUp}}, icon("up", true), aboveText);
   const older = h("button", {class: "hk-older", type: "button", hidden: true, on: {click: askEarlier}});
   const nothing = h("p", {class: "hk-nothing hk-quiet", text: "Nothing has been said yet."});
   const heard = h("div", {class: "hk-sr", role: "log", "aria-live": "polite", "aria-label": "New turns"});
-  const newest = h("button", {class: "hk-btn hk-btn--small", type: "button", on: {click: toNewest}}, icon("down", true), "newest");
+  const newest = h(
+    "button",
+    {class: "hk-btn hk-btn--small", type: "button", on: {click: toNewest}},
+    icon("down", true),
+    "newest",
+  );
   const newestLine = h("div", {class: "hk-newest", hidden: true}, newest);
   const content = h("div", {}, above, cols, older, nothing, rows, heard);
-  const log = h("div", {class: "hk-log", tabindex: "0", role: "region", "aria-label": "Transcript", on: {keydown: keys}}, content);
+  const log = h(
+    "div",
+    {class: "hk-log", tabindex: "0", role: "region", "aria-label": "Transcript", on: {keydown: keys}},
+    content,
+  );
   const el = h("div", {class: "hk-listbox"}, log, newestLine);
 
   const actions = rowActions({store, playback, scope});
   const list = createList({
-    scroller: log, list: rows, guess: GUESS, make: (item) => makeRow(item.row), draw: drawItem, moved,
+    scroller: log,
+    list: rows,
+    guess: GUESS,
+    make: (item) => makeRow(item.row),
+    draw: drawItem,
+    moved,
   });
   let own = null; // the selection made here: it needs no scrolling to
   let asked = {before: null, at: -Infinity};
@@ -62,7 +80,10 @@ export function createTranscript({store, send, view, playback, scope}) {
     log.classList.toggle("is-live", isLive(state));
     if (changed.has("totals") || changed.has("facts") || changed.has("all")) heads(state);
     if (all || changed.has("rows") || changed.has("clock")) {
-      list.show(state.rows.filter(inTranscript).map((row) => ({id: row.k, row})), all || changed.has("clock") ? null : state.touched);
+      list.show(
+        state.rows.filter(inTranscript).map((row) => ({id: row.k, row})),
+        all || changed.has("clock") ? null : state.touched,
+      );
       if (finals === null && list.items.length && state.phase === "ended") list.toStart();
       announce(state);
     }
@@ -87,7 +108,7 @@ export function createTranscript({store, send, view, playback, scope}) {
 
   let lastPlayed = null;
   function followPlay() {
-    const key = view.state.play.on ? (view.state.play.keys ?? []).at(-1) ?? null : null;
+    const key = view.state.play.on ? ((view.state.play.keys ?? []).at(-1) ?? null) : null;
     if (key !== null && key !== lastPlayed) list.reveal(key);
     lastPlayed = key;
   }
@@ -129,8 +150,12 @@ export function createTranscript({store, send, view, playback, scope}) {
     const hidden = range.first + store.state.earlier;
     above.hidden = hidden === 0;
     setText(aboveText, plural(hidden, "earlier turn"));
-    const shown = items.slice(range.first, range.last).map(({row}) => row).filter((row) => !row.seeded);
-    const seen = range.all || !shown.length ? null : {from: shown[0].at, to: Math.max(...shown.map((row) => row.end ?? row.at))};
+    const shown = items
+      .slice(range.first, range.last)
+      .map(({row}) => row)
+      .filter((row) => !row.seeded);
+    const seen =
+      range.all || !shown.length ? null : {from: shown[0].at, to: Math.max(...shown.map((row) => row.end ?? row.at))};
     view.set({seen});
     if (log.clientHeight && !range.all && !list.following() && log.scrollTop < 40) askEarlier();
   }
@@ -163,7 +188,12 @@ export function createTranscript({store, send, view, playback, scope}) {
   function keys(event) {
     const items = list.items;
     const at = items.findIndex((item) => item.id === view.state.selected);
-    const to = {ArrowDown: at < 0 ? items.length - 1 : at + 1, ArrowUp: at < 0 ? items.length - 1 : at - 1, Home: 0, End: items.length - 1}[event.key];
+    const to = {
+      ArrowDown: at < 0 ? items.length - 1 : at + 1,
+      ArrowUp: at < 0 ? items.length - 1 : at - 1,
+      Home: 0,
+      End: items.length - 1,
+    }[event.key];
     if (event.key === "Escape" && at >= 0) view.set({selected: null});
     else if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     else if (items[to]) moveTo(items[to].id);

@@ -12,7 +12,9 @@ const HEADER = 44; // bytes: RIFF, fmt and the head of data
  */
 export function samplesOf(buffer) {
   if (!buffer) return new Int16Array(0);
-  const bytes = ArrayBuffer.isView(buffer) ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength) : new Uint8Array(buffer);
+  const bytes = ArrayBuffer.isView(buffer)
+    ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
+    : new Uint8Array(buffer);
   const view = new DataView(bytes.slice(0, bytes.length & ~1).buffer);
   return Int16Array.from({length: view.byteLength >> 1}, (_, n) => view.getInt16(n * 2, true));
 }
@@ -31,7 +33,12 @@ export function wav(samples, rate = RATE) {
   view.setUint32(4, HEADER - 8 + size, true);
   text(8, "WAVEfmt ");
   view.setUint32(16, 16, true);
-  [[20, 1], [22, 1], [32, 2], [34, 16]].forEach(([at, value]) => view.setUint16(at, value, true)); // PCM, mono, 2 bytes a frame
+  [
+    [20, 1],
+    [22, 1],
+    [32, 2],
+    [34, 16],
+  ].forEach(([at, value]) => view.setUint16(at, value, true)); // PCM, mono, 2 bytes a frame
   view.setUint32(24, rate, true);
   view.setUint32(28, rate * 2, true);
   text(36, "data");

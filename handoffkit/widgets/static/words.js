@@ -10,12 +10,16 @@ export function interruption(row) {
   if (!row.interrupted) return "";
   if (row.heard_ms === null || row.heard_ms === undefined) return "Interrupted";
   if (row.heard_ms <= 0) return "Interrupted before anything was heard";
-  return row.total_ms ? `Interrupted: heard ${secs(row.heard_ms)} of ${secs(row.total_ms)}` : `Interrupted: heard ${secs(row.heard_ms)}`;
+  return row.total_ms
+    ? `Interrupted: heard ${secs(row.heard_ms)} of ${secs(row.total_ms)}`
+    : `Interrupted: heard ${secs(row.heard_ms)}`;
 }
 
 /** The share of a reply that was heard, 0 to 1; null where that is not known. */
 export const heardShare = (row) =>
-  row.interrupted && row.total_ms && Number.isFinite(row.heard_ms) ? Math.min(1, Math.max(0, row.heard_ms / row.total_ms)) : null;
+  row.interrupted && row.total_ms && Number.isFinite(row.heard_ms)
+    ? Math.min(1, Math.max(0, row.heard_ms / row.total_ms))
+    : null;
 
 /** What a tool gave back, with how long it took: "→ 2 articles, 410 ms". */
 export function toolResult(row) {
@@ -45,7 +49,9 @@ export function spoken(row) {
  * @param {number} earlier rows before these that the page does not hold
  */
 export function plainText(rows, since, earlier = 0) {
-  const lines = rows.filter(inTranscript).map((row) => `${row.seeded ? "before" : clock(since(row.at))}  ${spoken(row)}`);
+  const lines = rows
+    .filter(inTranscript)
+    .map((row) => `${row.seeded ? "before" : clock(since(row.at))}  ${spoken(row)}`);
   if (earlier) lines.unshift(`(${plural(earlier, "earlier row")}: in call.log)`);
   return lines.join("\n");
 }
