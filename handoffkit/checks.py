@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec
 
+from .audio import BYTES_PER_MS, SAMPLE_RATE
 from .call import Call
 from .errors import HandoffkitError
 from .extraction.judge import State, examine
 from .extraction.result import HandoffResult
 from .log import EventLog
 from .marks import Extraction
+from .microphone import BLOCK_BYTES, BLOCK_MS
 
-__all__ = ["Check", "call", "frames", "heard", "interrupted", "result", "sent", "tool"]
+__all__ = ["Check", "blocks", "call", "frames", "heard", "interrupted", "result", "sent", "tool"]
 
 P = ParamSpec("P")
 
@@ -222,6 +224,47 @@ def tool(
     if gave is not None and not any(gave in (each.output or "") for _, each in fitting):
         raise _NotYet(f"the agent did not get {gave!r} for `{use.name}`", f"it got {use.output!r}")
     return f"The agent called `{use.name}` for turn {number} of the caller's and got its output."
+
+
+@_check
+def blocks(found: Any, *, hertz: float | None = None, seconds: float = 1.0) -> str:
+    """Check that *found* is what a microphone gives: blocks of PCM16, mono, 24000 Hz, of 40 ms each.
+
+    Args:
+        found: The list of the blocks, as bytes; the last one may be shorter.
+        hertz: The tone that must be the loudest in them, a fiftieth more or less.
+        seconds: How long they must sound, a block more or less.
+    """
+    given = _given(found, list, "the list of blocks", "`[block async for block in your_microphone()]`")
+    _check_blocks(given)
+    pcm = b"".join(given)
+    if abs(len(pcm) - seconds * 1000 * BYTES_PER_MS) > BLOCK_BYTES:
+        found_ms = len(pcm) // BYTES_PER_MS
+        raise _NotYet(f"it does not last {seconds:g} s", f"the blocks have {found_ms} ms at {SAMPLE_RATE} Hz")
+    if not any(pcm):
+        raise _NotYet("there is no sound in it", "all its samples are zero")
+    heard = _loudest(pcm)
+    if hertz is not None and abs(heard - hertz) > hertz / 50:
+        raise _NotYet(f"it has no tone of {hertz:g} Hz", f"the loudest one in it has {heard:.0f} Hz")
+    return f"{_count(len(given), 'block')} of sound, the loudest tone at {heard:.0f} Hz: a call can listen to it."
+
+
+def _check_blocks(given: list[Any]) -> None:
+    """Raise what is wrong with the first of them that no microphone would give."""
+    for number, block in enumerate(given, 1):
+        if not isinstance(block, bytes):
+            raise _NotYet(f"block {number} is no sound", f"it is {_a(type(block).__name__)}, and sound is bytes")
+        if len(block) % 2 or len(block) > BLOCK_BYTES or (len(block) < BLOCK_BYTES and number < len(given)):
+            wanted = f"{BLOCK_MS} ms of PCM16 at {SAMPLE_RATE} Hz are {BLOCK_BYTES}"
+            raise _NotYet(f"block {number} has no {BLOCK_MS} ms", f"it has {len(block)} bytes, and {wanted}")
+
+
+def _loudest(pcm: bytes) -> float:
+    """Return the Hz of the loudest tone in PCM16."""
+    import numpy as np
+
+    strength = np.abs(np.fft.rfft(np.frombuffer(pcm, "<i2")))
+    return float(strength.argmax()) * SAMPLE_RATE / (len(pcm) // 2)
 
 
 def _given(found: Any, kind: type[Any] | tuple[type[Any], ...], what: str, how: str) -> Any:

@@ -83,7 +83,7 @@ def _without_players(outputs: list[Any]) -> None:
 def _without_views(outputs: list[Any]) -> None:
     """Take the live view of a widget out where the same output says it in words, too.
 
-    The words are shown everywhere: a trusted notebook would look for the view's model first, and say that it is missing.
+    The words are shown everywhere; of a view, a notebook that is trusted says only that its model is missing.
     """
     for output in outputs:
         if "text/html" in (data := output.get("data", {})):

@@ -1,8 +1,10 @@
 """The check cells' helper: content with what is done, precise about what is missing, never an error."""
 
 import asyncio
+import math
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 from conftest import ROOT
 from pydantic import BaseModel
@@ -46,6 +48,7 @@ async def held(*turns: str, lines: tuple[Any, ...] = ("Yes?", "I see."), **optio
 
 
 NO_CHECK_RAISES = [
+    checks.blocks,
     checks.call,
     checks.heard,
     checks.interrupted,
@@ -167,6 +170,36 @@ def test_what_was_heard_is_held_loosely_to_what_was_said() -> None:
 
 async def test_typed_words_were_not_heard() -> None:
     assert "because the call has no spoken turn" in str(checks.heard(await held(FIRST), "laptop"))
+
+
+def hum(hertz: int, seconds: float = 1.0) -> list[bytes]:
+    wave = [0.3 * math.sin(2 * math.pi * hertz * n / 24_000) for n in range(round(24_000 * seconds))]
+    return list(hk.audio.load(np.array(wave), sample_rate=24_000).blocks())
+
+
+def test_blocks_are_what_a_microphone_gives() -> None:
+    words = "✓ 25 blocks of sound, the loudest tone at 1000 Hz: a call can listen to it."
+    assert str(checks.blocks(hum(1000), hertz=1000)) == words
+    assert checks.blocks(hum(440, 2.01), hertz=440, seconds=2), "a last block may be shorter"
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (hum(500), "it has no tone of 1000 Hz, because the loudest one in it has 500 Hz."),
+        (hum(1000, 2), "it does not last 1 s, because the blocks have 2000 ms at 24000 Hz."),
+        ([], "it does not last 1 s, because the blocks have 0 ms at 24000 Hz."),
+        ([bytes(1920)] * 25, "there is no sound in it, because all its samples are zero."),
+        ([*hum(1000), "end"], "block 26 is no sound, because it is a str, and sound is bytes."),
+        (
+            [bytes(960)] * 50,
+            "block 1 has no 40 ms, because it has 960 bytes, and 40 ms of PCM16 at 24000 Hz are 1920.",
+        ),
+    ],
+    ids=["tone", "long", "none", "silent", "words", "short"],
+)
+def test_what_is_no_microphone_s_sound_is_named(found: list[Any], why: str) -> None:
+    assert str(checks.blocks(found, hertz=1000)) == f"Not yet: {why}"
 
 
 async def test_an_interrupted_reply_and_what_of_it_was_heard() -> None:
