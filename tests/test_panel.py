@@ -66,7 +66,7 @@ async def test_a_page_that_is_loaded_again_gets_the_whole_picture(connected: End
         page.send("start")
         await page.phase("on")
         page.send("say", text=FIRST)
-        await page.until(lambda: len(page.texts()) == 2)
+        await page.until(lambda: page.texts() == [FIRST, "Is the light on?"])
         page.send("bye")
         again = Page(page.panel, "page-2")
         again.send("hello")

@@ -16,6 +16,7 @@ import traitlets
 from ..extraction.result import HandoffResult
 from ..log import EventLog
 from . import presence
+from .cards import cards
 from .desk import Desk, subject_of
 from .handover import Handover
 from .hands import Hands
@@ -141,10 +142,9 @@ class Panel(anywidget.AnyWidget):
     async def _hello(self) -> None:
         """Look at what may be another than when the panel was made: who hears, and the kernel's microphones."""
         await self._desk.subject.listens()
-        cards = await asyncio.to_thread(_cards)
-        facts = self._facts() | {"card": cards}
-        if facts != self.facts:
-            self.facts = facts
+        found = self._facts() | {"card": await asyncio.to_thread(cards)}
+        if found != self.facts:
+            self.facts = found
 
     def _facts(self) -> dict[str, Any]:
         subject, (sound, words) = self._desk.subject, self._page_sound
@@ -157,14 +157,3 @@ class Panel(anywidget.AnyWidget):
             "beat_ms": round(presence.BEAT * 1000),
             "gone_s": self._desk.presence.gone,
         }
-
-
-def _cards() -> list[dict[str, str]]:
-    """Return the microphones of the kernel's machine; none where there is no sound card."""
-    from ..errors import MicrophoneError
-    from ..sound_card import devices
-
-    try:
-        return [{"id": f"card:{each.id}", "name": each.name} for each in devices("input")]
-    except MicrophoneError:
-        return []
