@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     Samples = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 RATE = 24_000
-WINDOW = RATE // 5
-"""Samples in one window: 200 ms."""
-SLACK = RATE // 20
-"""Samples by which a window may lie elsewhere than the beginning says: 50 ms of pauses that a busy machine puts in."""
+WINDOW, STEP = RATE // 10, RATE // 20
+"""Samples in one window, and from one to the next: 100 and 50 ms."""
+SLACK = RATE // 10
+"""Samples by which a window may lie elsewhere than the last one says: 100 ms of quiet that a busy machine puts in."""
 FLOOR = 0.005
 """RMS under which a window has nothing that could be recognised."""
 LIKE = 0.95
@@ -40,14 +40,15 @@ def heard(capture: bytes, sound: bytes) -> Heard:
     """Look for *sound* in *capture*, both PCM16, mono, 24,000 Hz; the sound's first two seconds say where it begins."""
     all_of, wanted = _samples(capture), _samples(sound)
     begins = _place(all_of, wanted[: 2 * RATE])
-    likeness, ends = [], 0
-    for at in range(0, len(wanted) - WINDOW + 1, WINDOW):
+    likeness, ends, late = [], 0, 0
+    for at in range(0, len(wanted) - WINDOW + 1, STEP):
         window = wanted[at : at + WINDOW]
         if float((window**2).mean() ** 0.5) < FLOOR:
             continue
-        likeness.append(_likeness(all_of, window, begins + at))
-        if likeness[-1] > LIKE:
-            ends = at + WINDOW
+        like, off = _likeness(all_of, window, begins + at + late)
+        likeness.append(like)
+        if like > LIKE:
+            ends, late = at + WINDOW, late + off
     return Heard(begins / RATE, tuple(likeness), ends / RATE)
 
 
@@ -77,14 +78,16 @@ def _place(capture: "Samples", wanted: "Samples") -> int:
     return int(places.argmax())
 
 
-def _likeness(capture: "Samples", window: "Samples", at: int) -> float:
+def _likeness(capture: "Samples", window: "Samples", at: int) -> tuple[float, int]:
+    """Return how well a window fits near a place of the capture, and how many samples later it fits best."""
     import numpy as np
 
     low, high = max(0, at - SLACK), at + len(window) + SLACK
     part = capture[low:high]
     if len(part) < len(window):
-        return 0.0
+        return 0.0, 0
     product = np.correlate(part, window, "valid")
     energy = np.concatenate([[0.0], np.cumsum(part**2)])
     around = energy[len(window) :] - energy[: -len(window)]
-    return float((product / np.sqrt(around * (window**2).sum() + 1e-9)).max())
+    fits = product / np.sqrt(around * (window**2).sum() + 1e-9)
+    return float(fits.max()), low + int(fits.argmax()) - at

@@ -1,6 +1,6 @@
 """The call panel in a real page, handled as a learner handles it: by what stands on its controls."""
 
-import asyncio
+import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -113,10 +113,14 @@ class Panel:
 
     async def hand_off(self) -> None:
         """Press the dock's Hand off once it is the main act, and wait for the ticket."""
-        await self.main.filter(has_text="Hand off").wait_for(timeout=1e3 * SLOW)
-        async with asyncio.timeout(SLOW):
-            while not await self.el.locator(".hk-ticket:visible, .hk-talk[aria-busy=true]").count():
-                await self.main.click()  # right after the control has changed a click is taken for a double click
+        await self.main.filter(has_text="Hand off").click(timeout=1e3 * SLOW)
+        under_way = self.el.locator(".hk-ticket:visible, .hk-talk[aria-busy=true]").first
+        while not await under_way.count():
+            # A click right after the control has changed is taken for the second one of a double click.
+            with contextlib.suppress(Exception):
+                await self.main.filter(has_text=re.compile("^Hand off$")).click(timeout=500)
+            with contextlib.suppress(Exception):
+                await under_way.wait_for(timeout=500)
         await self.el.locator(".hk-ticket:visible .hk-nums").wait_for(timeout=2e3 * SLOW)
 
     async def ticket(self) -> dict[str, str]:
