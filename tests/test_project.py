@@ -78,9 +78,10 @@ def test_what_a_page_links_to_is_there(page: str) -> None:
         assert ((ROOT / page).parent / target).exists(), target
 
 
-async def run_code_of_the_readme(number: int) -> dict[str, Any]:
-    """Run one of its code blocks as a notebook's cell would, and return the names that it has set."""
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[number]
+async def run_code_of_the_readme(*numbers: int) -> dict[str, Any]:
+    """Run code blocks of it, one after the other as a notebook's cells, and return the names that they have set."""
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    code = "\n".join(blocks[number] for number in numbers)
     names: dict[str, Any] = {"__name__": "readme"}
     await eval(compile(code, "README.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
     return names
@@ -94,9 +95,18 @@ async def test_the_readmes_call_ends_with_its_ticket(connected: object) -> None:
     assert (ticket.category, ticket.priority) == ("hardware", "high")
 
 
+async def test_the_readmes_panel_shows_a_call_that_a_cell_holds(connected: object) -> None:
+    async with asyncio.timeout(60):
+        names = await run_code_of_the_readme(0, 1)
+        async with names["call"] as call:
+            await call.send("My laptop does not charge.")
+    assert names["triage_agent"] is call.panel()._handover.agent
+    assert "My laptop does not charge." in call.panel()._repr_mimebundle_()[0]["text/html"]
+
+
 async def test_the_readmes_code_for_openai_agents_talks_to_the_endpoint(connected: object) -> None:
     async with asyncio.timeout(60):
-        names = await run_code_of_the_readme(1)
+        names = await run_code_of_the_readme(2)
         async with names["session"] as session:
             await session.send_message("My laptop will not charge.")
             async for event in session:
