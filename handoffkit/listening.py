@@ -34,7 +34,7 @@ class Listening:
 
         wanted = source if source is not None else "page" if panel and panel.hears else "card"
         try:
-            return await open_microphone(wanted, page=panel and panel.microphone, on_trouble=self._troubled)
+            return await open_microphone(wanted, page=getattr(panel, "microphone", None), on_trouble=self._troubled)
         except MicrophoneError as error:
             if source is not None:
                 raise
