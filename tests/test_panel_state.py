@@ -493,3 +493,21 @@ async def test_rows_follow_a_call_as_it_goes(connected: Any) -> None:
     page.take(rows.changed())
     assert brief(list(page.rows.values()), "who", "pending") == [("c", False), ("a1", False), ("o", False)]
     assert page.rows == {row["k"]: row for row in rows.all()}
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        ({"trouble": "zeros", "words": "No sound is arriving."}, ["No sound is arriving."]),
+        ({"trouble": "underrun", "detail": "The agent's sound came 66 ms late."}, []),
+        ({"trouble": "asked", "words": "A typed turn needs words.", "asked": "say"}, []),
+        ({"trouble": "early", "words": "The call ended early."}, []),
+    ],
+)
+def test_of_a_panel_s_troubles_the_transcript_has_those_that_explain_it(
+    data: Any, shown: list[str], tmp_path: Path
+) -> None:
+    wire = mark(Wire(label="call-1").session("Support."), "panel_trouble", **data)
+    rows = Rows(grown(tmp_path, wire.frames))
+    rows.changed()
+    assert [row["text"] for row in rows.all() if row["kind"] == "mark"] == shown

@@ -224,8 +224,16 @@ def mark_rows(mark: Mark, key: str, moment: Moment) -> Iterator[Row]:
             why = f": {line(mark.reason)}" if mark.reason else ""
             text = f"Nothing was heard for {duration(mark.seconds)}{why}"
             yield _row(key, "mark", "o", mark.at, text=text, bad=True, look="bad")
-        case OtherMark():
+        case OtherMark() if not _said_elsewhere(mark):
             yield _row(key, "mark", "o", mark.at, text=sentence(mark))
+
+
+def _said_elsewhere(mark: OtherMark) -> bool:
+    """Whether a panel's trouble is nothing for the transcript: what a button could not do, what the end says itself."""
+    if mark.name != "panel_trouble":
+        return False
+    said = mark.data.get("words")
+    return not said or "asked" in mark.data or mark.data.get("trouble") == "early"
 
 
 def _arrived(cut_ms: int | None) -> str:

@@ -133,10 +133,12 @@ function drawOver(el, has, row) {
   if (said === has.said) return;
   has.said = said;
   const bad = row.bad || row.look === "bad";
+  const quiet = row.kind === "mark" && !bad;
   el.classList.toggle("hk-over--bad", bad);
+  el.classList.toggle("hk-over--quiet", quiet);
   fill(
     has.text,
-    icon(bad ? "x" : (OVER_ICONS[row.look] ?? (row.kind === "over" ? "over" : "right"))),
+    quiet ? null : icon(bad ? "x" : (OVER_ICONS[row.look] ?? "over")),
     h("span", {dir: "auto", text: row.text}),
   );
   setText(has.note, row.note);
