@@ -85,7 +85,7 @@ export function createPlayback({store, send, sound, view, scope}) {
     next.slice(0, AHEAD + sounding(now, at).length).forEach(schedule);
     const late = next.find((piece) => piece.from <= at + WAIT_S / 2 && loading.has(piece.k) && !playing.has(piece.k));
     if (late) return hold(Math.max(started.at, Math.min(at, late.from)));
-    if (at >= stopAt() - 0.01) return stop(only === null ? length() : at);
+    if (at >= stopAt() - 0.01) return stop(only === null ? length() : stopAt());
     put({at, length: length(), keys: sounding(now, at)});
   }
 
