@@ -508,6 +508,6 @@ def test_of_a_panel_s_troubles_the_transcript_has_those_that_explain_it(
     data: Any, shown: list[str], tmp_path: Path
 ) -> None:
     wire = mark(Wire(label="call-1").session("Support."), "panel_trouble", **data)
-    rows = Rows(grown(tmp_path, wire.frames))
+    rows = Rows(grown(tmp_path / "log", wire.frames))
     rows.changed()
     assert [row["text"] for row in rows.all() if row["kind"] == "mark"] == shown
