@@ -265,6 +265,36 @@ async def test_hands_free_hears_turns_by_their_pauses_until_it_is_switched_off(h
         assert page.state["error"] == {}
 
 
+async def test_a_cell_listens_to_the_page_s_microphone_while_it_is_open(hearing: hk.Call) -> None:
+    pcm = audio.load(LAPTOP / "turn-2.wav").pcm
+    async with shown(hearing.panel()) as page:
+        page.send("start")
+        await page.phase("on")
+        with pytest.raises(hk.errors.PageMicrophoneOff, match="Start microphone"):
+            await hearing.listen(source="page")
+        page.send("mic", s="s1", rate=48000, name="default", label="Headset")
+        await page.until(lambda: page.panel.hears)
+        listening = asyncio.create_task(hearing.listen(seconds=6))
+        await page.until(lambda: page.panel._desk.ear._source)
+        after = await speak(page, pcm + bytes(20 * BLOCK))
+        (caller, agent) = await asyncio.wait_for(listening, 60)
+        assert (caller.speaker, agent.text) == ("caller", "Is the light on?")
+        assert "outlet" in caller.text.lower()
+        await speak(page, pcm, first=after, pace=0)
+        await page.until(lambda: page.panel._desk.ear._source is None)
+        assert len(hearing.turns) == 2, "what is said when no cell listens goes nowhere"
+
+
+async def test_where_no_page_shows_the_panel_a_recording_is_listened_to_all_the_same(hearing: hk.Call) -> None:
+    panel = hearing.panel()
+    async with hearing as call:
+        assert not panel.hears
+        with pytest.raises(hk.errors.NoPanel):
+            await call.listen(source="page")
+        await call.listen(source=LAPTOP / "turn-2.wav")
+        assert [turn.speaker for turn in call.turns] == ["caller", "agent"]
+
+
 async def test_a_key_that_is_held_for_nothing_makes_no_turn(hearing: hk.Call) -> None:
     async with shown(Panel(hearing)) as page:
         page.send("start")

@@ -81,6 +81,17 @@ class NoPanel(MicrophoneError):
         )
 
 
+class PageMicrophoneOff(MicrophoneError):
+    """The page's microphone was asked for, and it is not open."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            'The microphone "page" is open only while it is on in the panel. Choose it there and press "Start '
+            'microphone" (the browser may ask whether it may), then run this cell again; "card" is the microphone of '
+            "the machine that the kernel runs on."
+        )
+
+
 class NotAMicrophone(MicrophoneError):
     """Something that gives no sound was handed in as a microphone."""
 

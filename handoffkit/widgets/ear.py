@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CallOver, MicrophoneTrouble, SoundAgain
+from ..errors import CallOver, MicrophoneTrouble, NoPanel, PageMicrophoneOff, SoundAgain
 from ..microphone import Microphone, open_microphone
 from .page_sound import PageMicrophone
 from .source import Source
@@ -39,6 +39,7 @@ class Ear:
         self._mic: Any = None
         self._pump: asyncio.Task[None] | None = None
         self._source: Source | None = None
+        self._lent: Source | None = None
         self._listens: set[asyncio.Task[None]] = set()
         self._lost = 0
 
@@ -50,6 +51,26 @@ class Ear:
     def listening(self) -> bool:
         """Whether sound goes into the call, or is being answered."""
         return bool(self._listens)
+
+    @property
+    def page_is_open(self) -> bool:
+        """Whether the page's microphone is the one that is used, and its sound arrives."""
+        return self.chosen == "page" and isinstance(self._mic, PageMicrophone) and bool(self._mic.stream)
+
+    def lend(self) -> Source:
+        """Return what the page's microphone hears from now on, for a cell that listens, until the cell closes it.
+
+        Raises:
+            NoPanel: No page shows the panel.
+            PageMicrophoneOff: The microphone of the page is not open.
+        """
+        if not self._desk.presence.here:
+            raise NoPanel
+        if not self.page_is_open:
+            raise PageMicrophoneOff
+        self._end_source()
+        self._lent = self._source = Source("the page's microphone")
+        return self._lent
 
     def lost_ms(self) -> int:
         """Return how many milliseconds of sound were dropped since this was last asked."""
@@ -147,6 +168,8 @@ class Ear:
 
     def arrange(self) -> None:
         """Begin to listen hands-free, or end it, as the switches and the call stand now."""
+        if self._lent is not None and self._source is self._lent and not self._lent.ended:
+            return
         wanted = self.hands_free and self._mic is not None and self._desk.subject.phase == "on"
         if wanted and self._source is None:
             self._listen(self._hands_free)

@@ -20,6 +20,7 @@ from .cards import cards
 from .desk import Desk, subject_of
 from .handover import Handover
 from .hands import Hands
+from .source import Source
 from .state.facts import facts
 from .twin import plain, twin
 
@@ -99,6 +100,20 @@ class Panel(anywidget.AnyWidget):
         """What has passed in it so far."""
         call = self.call
         return self._desk.subject.log if call is None else call.log
+
+    @property
+    def hears(self) -> bool:
+        """Whether a page shows it whose microphone is open, so that a cell can listen to it."""
+        return bool(self._desk.presence.here) and self._desk.ear.page_is_open
+
+    def microphone(self) -> Source:
+        """Return what the page's microphone hears from now on; see `Call.listen`.
+
+        Raises:
+            NoPanel: No page shows the panel.
+            PageMicrophoneOff: The microphone of the page is not open.
+        """
+        return self._desk.ear.lend()
 
     def hand_off_to(self, agent: Any, prompt: str | None = None, **options: Any) -> None:
         """Have the button *Hand off* hand the conversation to another agent; see `Call.handoff`."""
