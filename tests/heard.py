@@ -37,9 +37,9 @@ class Heard:
 
 
 def heard(capture: bytes, sound: bytes) -> Heard:
-    """Look for *sound* in *capture*, both PCM16, mono, 24,000 Hz; the sound's first two seconds say where it begins."""
+    """Look for *sound* in *capture*, both PCM16, mono, 24,000 Hz; the sound's first second says where it begins."""
     all_of, wanted = _samples(capture), _samples(sound)
-    begins = _place(all_of, wanted[: 2 * RATE])
+    begins = _place(all_of, wanted[:RATE])
     likeness, ends, late = [], 0, 0
     for at in range(0, len(wanted) - WINDOW + 1, STEP):
         window = wanted[at : at + WINDOW]

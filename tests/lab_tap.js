@@ -1,6 +1,6 @@
 // Runs in the page before anything else: what is on its way to the loudspeaker is kept, too.
 // `__tap()` answers `{rate, zero, pcm}` for each context: Hz, the page's clock (ms) at the first sample, PCM16 as base64;
-// `__tapLevel()` how loud it is now, full scale being 1.
+// `__tapLoud()` for how many seconds it was loud.
 (() => {
   const RECORDER = `registerProcessor("tap", class extends AudioWorkletProcessor {
     constructor() { super(); this.kept = new Float32Array(4096); this.n = 0; }
@@ -63,7 +63,9 @@
 
   const rms = (block) => Math.sqrt(block.reduce((sum, value) => sum + value * value, 0) / block.length);
 
-  window.__tapLevel = () => Math.max(0, ...taps.map(({blocks}) => (blocks.length ? rms(blocks.at(-1)) : 0)));
+  const loud = ({context, blocks}) => (blocks.filter((block) => rms(block) > 0.02).length * 4096) / context.sampleRate;
+
+  window.__tapLoud = () => Math.max(0, ...taps.map(loud));
   window.__tap = () =>
     taps.map(({context, blocks, zero}) => ({rate: context.sampleRate, zero, pcm: base64(pcm16(blocks))}));
 })();
