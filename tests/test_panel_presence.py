@@ -265,6 +265,19 @@ async def test_hands_free_hears_turns_by_their_pauses_until_it_is_switched_off(h
         assert page.state["error"] == {}
 
 
+async def test_who_mutes_the_microphone_has_finished_speaking(hearing: hk.Call) -> None:
+    """A muted page sends nothing, and turn detection waits for silence."""
+    async with shown(Panel(hearing)) as page:
+        page.send("start")
+        page.send("hands_free", on=True)
+        page.send("mic", s="s1", rate=48000, name="default", label="Headset")
+        await page.phase("on")
+        await speak(page, audio.load(LAPTOP / "turn-1.wav").pcm.rstrip(b"\0"))
+        page.send("mute", on=True)
+        await page.until(lambda: "light" in " ".join(page.texts()), 60)
+        assert [row["who"] for row in page.rows.values()] == ["c", "a1"]
+
+
 async def test_a_cell_listens_to_the_page_s_microphone_while_it_is_open(hearing: hk.Call) -> None:
     pcm = audio.load(LAPTOP / "turn-2.wav").pcm
     async with shown(hearing.panel()) as page:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CallOver, MicrophoneTrouble, NoPanel, PageMicrophoneOff, SoundAgain
-from ..microphone import Microphone, open_microphone
+from ..microphone import BLOCK_BYTES, BLOCK_MS, Microphone, open_microphone
 from .page_sound import PageMicrophone
 from .source import Source
 from .troubles import MICROPHONE, TROUBLES, Trouble, dropped, of_error
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..call import Call
     from .desk import Desk
 
+_HUSH_MS = 1600  # of silence, which ends a turn by the usual settings of turn detection
 _LONGEST = 24 * 3600.0  # seconds for which is listened at a time; every call ends before
 _AGAIN = 0.5  # seconds before hands-free listening begins anew after an error
 _TRIES = 5  # errors in a row after which it is given up
@@ -104,6 +105,12 @@ class Ear:
                 self._use(PageMicrophone(on_trouble=self._told, gone=None), "page")
             self._mic.feed(message, buffers)
             self.arrange()
+
+    def hush(self) -> None:
+        """Have a turn that is being spoken end: a muted page sends nothing, and turn detection waits for silence."""
+        if self._source is not None and not self.talking:
+            for _ in range(_HUSH_MS // BLOCK_MS):
+                self._source.put(bytes(BLOCK_BYTES))
 
     async def silence(self) -> None:
         """Close the microphone that is open; what was said goes into the call."""

@@ -137,6 +137,8 @@ class Hands:
                 self._do(f"approve {request['id']}", self._approve(request))
             case "mute":
                 desk.muted = request["on"]
+                if desk.muted:
+                    desk.ear.hush()
             case "talk":
                 self._do("talk", desk.ear.talk(request["down"]), once=False)
             case "hands_free":

@@ -7,6 +7,7 @@ import {keyed} from "./keyed.js";
 import {follows} from "./window.js";
 
 const BEYOND = 200; // px drawn beyond both edges of the strip
+const FIRST_PX = 20; // so near to the beginning the label of now stands beside its line
 const SUMMARY_MS = 5000; // how often the spoken summary of a live call may change
 
 const FLAG_ICONS = {bad: "x", ok: "check", "": "over"};
@@ -133,6 +134,7 @@ export function createTimeline({store, view, playback, scope}) {
 
   function writeNow(node, {at, play}) {
     node.classList.toggle("hk-now--play", play);
+    node.classList.toggle("hk-now--first", (at / scale.span) * track.clientWidth < FIRST_PX);
     const label = clockShort(at);
     if (node.textContent !== label) fill(node, h("span", {text: label}));
   }
