@@ -237,7 +237,7 @@ async def test_a_held_key_makes_one_turn_of_what_is_said_meanwhile(hearing: hk.C
         await page.until(lambda: page.state["controls"]["talking"])
         after = await speak(page, pcm, first=after)
         page.send("talk", down=False)
-        await page.until(lambda: "light" in " ".join(page.texts()), 60)
+        await page.until(lambda: "Is the light on?" in page.texts(), 60)
         await page.until(lambda: not page.state["controls"]["talking"])
         rows = list(page.rows.values())
         assert "laptop" in rows[0]["text"].lower()
@@ -258,7 +258,7 @@ async def test_hands_free_hears_turns_by_their_pauses_until_it_is_switched_off(h
         page.send("mic", s="s1", rate=48000, name="default", label="Headset")
         await page.phase("on")
         await speak(page, pcm)
-        await page.until(lambda: "light" in " ".join(page.texts()), 60)
+        await page.until(lambda: "Is the light on?" in page.texts(), 60)
         page.send("hands_free", on=False)
         await page.until(lambda: not page.panel._desk.ear.listening)
         assert page.state["phase"] == "on"
@@ -274,7 +274,7 @@ async def test_who_mutes_the_microphone_has_finished_speaking(hearing: hk.Call) 
         await page.phase("on")
         await speak(page, audio.load(LAPTOP / "turn-1.wav").pcm.rstrip(b"\0"))
         page.send("mute", on=True)
-        await page.until(lambda: "light" in " ".join(page.texts()), 60)
+        await page.until(lambda: "Is the light on?" in page.texts(), 60)
         assert [row["who"] for row in page.rows.values()] == ["c", "a1"]
 
 
