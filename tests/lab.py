@@ -403,7 +403,6 @@ class Opener:
     async def close(self) -> None:
         """Close them all."""
         for notebook in self.opened:
-            await notebook.tell()
             await notebook.close()
         for context in self.contexts:
             await context.close()
@@ -414,6 +413,8 @@ async def notebooks(lab: Lab, browser: "Browser") -> AsyncIterator[Opener]:
     """Return what opens notebooks: `notebook = await notebooks("1 + 1")`."""
     opener = Opener(lab, browser)
     yield opener
+    for notebook in opener.opened:
+        await notebook.tell()
     await opener.close()
 
 
