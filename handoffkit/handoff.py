@@ -20,6 +20,7 @@ from .extraction.attempts import Attempt, attempts
 from .extraction.ready import Ready, ready
 from .extraction.result import HandoffResult
 from .log import EventLog
+from .recorded import Recorded
 
 if TYPE_CHECKING:
     from .sdk.extraction import Run
@@ -83,7 +84,10 @@ async def handoff(
     if run.result is None or not (found and found[-1].ok):
         await _fail(run, found, label, asked.wanted, endpoint)
     facts = {"label": label, "prompt": prompt, "simulated": endpoint.mode == "simulated"}
-    return _result(asked, run, found, facts | {"seconds": _seconds(conversation, log, found[-1])})
+    result = _result(asked, run, found, facts | {"seconds": _seconds(conversation, log, found[-1])})
+    if isinstance(source, Recorded) and source.on_handoff is not None:
+        source.on_handoff(result)
+    return result
 
 
 def _seconds(conversation: Ready, log: EventLog, last: Attempt) -> float | None:

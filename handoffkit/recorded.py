@@ -1,5 +1,6 @@
 """What a call has been so far: its log, turns, sound and pictures, and handing it off. The SDK has no part in it."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ class Recorded:
         self._folder = endpoint.folder
         self._wire = CallLog(endpoint.log(), label)
         self._expires: float | None = None
+        self.on_handoff: Callable[[HandoffResult], None] | None = None
+        """Is told the result of each handoff of this call: its panel shows it."""
 
     @property
     def endpoint(self) -> Endpoint:

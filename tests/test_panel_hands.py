@@ -194,6 +194,19 @@ async def test_hand_off_makes_a_ticket_for_the_page_and_for_python(connected: En
         await page.until(lambda: panel.ticket is not None and panel.ticket.label.endswith("handoff-2"))
 
 
+async def test_the_ticket_of_a_handoff_in_a_cell_stands_in_the_panel(connected: Endpoint) -> None:
+    call = hk.Call(Agent(instructions="Help."))
+    panel = call.panel()
+    async with shown(panel) as page:
+        await call.start()
+        await call.send("My laptop does not charge, and I have a presentation tomorrow.")
+        await call.hang_up()
+        result = await call.handoff(Agent("openai:gpt-5.2", output_type=Ticket))
+        assert panel.ticket is result
+        await page.until(lambda: page.state["ticket"].get("ok"))
+        assert page.state["ticket"]["title"] == "Ticket"
+
+
 async def test_a_handoff_that_fails_shows_every_attempt(connected: Endpoint) -> None:
     wrong = '{"summary": "A laptop", "priority": "urgent"}'
     hk.connect(model={"gpt-5.2": hk.ScriptedModel([], [wrong, wrong])})

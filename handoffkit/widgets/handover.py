@@ -36,6 +36,11 @@ class Handover:
         """Have *agent* take over from now on; see `Call.handoff`."""
         self.agent, self.prompt, self.options = agent, prompt, options
 
+    def shows(self, result: "HandoffResult") -> None:
+        """Show the ticket of a handoff that a cell has made."""
+        if not self.under_way:
+            self._show(ticket(result), result)
+
     def forget(self) -> None:
         """Show no ticket any more."""
         self._show({}, None)

@@ -192,7 +192,7 @@ class Hands:
         assert call is not None
         fresh = call.again()
         self._handover.forget()
-        fresh._panel = call._panel
+        fresh._panel, fresh.on_handoff = call._panel, self._handover.shows
         await self._desk.changes(subject_of(fresh))
 
     async def _interrupt(self) -> None:

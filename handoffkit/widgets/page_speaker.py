@@ -19,7 +19,8 @@ _EVERY = 0.1  # seconds between two messages with sound
 _SOON = 0.04  # seconds to the second, where the first had less than the page waits for before it begins
 _BEGINNING = 80 * BYTES_PER_MS
 _MOST = 400 * BYTES_PER_MS  # bytes of one: four times as fast as it is heard
-_PATIENCE = 0.25  # seconds in which the page says what it has played, and for which the clock is believed without it
+_ANSWER = 1.0  # seconds in which a page says where it stopped; a page that is busy took 0.3
+_PATIENCE = 0.25  # seconds for which the clock is believed without a word of the page's
 _SILENT = 1.0  # seconds without a report after which the page counts as gone, and the clock goes on
 _BEGINS = 0.1  # seconds from a message to its first sound, about
 
@@ -82,7 +83,7 @@ class PageSpeaker:
         answer = self._answers[generation] = self._loop.create_future()
         self._send({"t": "flush", "g": generation}, [])
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_ANSWER):
                 estimate = base + min(await answer, sent)
         self._answers.pop(generation, None)
         return estimate

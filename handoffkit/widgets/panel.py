@@ -77,6 +77,8 @@ class Panel(anywidget.AnyWidget):
         self._desk = Desk(subject_of(call), self.send, self._set, gone, bye, self._page_sound[0])
         self._handover = Handover(self._shown)
         self._handover.to(handoff_to, prompt, options)
+        if call is not None:
+            call.on_handoff = self._handover.shows
         self._desk.handing_off = lambda: self._handover.under_way
         self._hands = Hands(self._desk, self._handover, self._hello)
         with contextlib.suppress(RuntimeError):  # outside a loop there is no page either

@@ -56,10 +56,10 @@ const bar = (row, look, from, to, part = "") => ({
 
 const openEnd = (row, end, now) => (now === null ? end : row.pending ? now : Math.min(end, now));
 
-/** The two bars of a reply that was cut: what was heard, and what nobody heard (up to `now` on a live call). */
-const cutBars = (row, from, end) => {
+/** The two bars of a reply that was cut: what was heard, and what nobody heard, as far as the strip goes. */
+const cutBars = (row, from, end, until) => {
   const heard = row.heard_ms === null || row.heard_ms === undefined ? end : from + row.heard_ms / 1000;
-  const whole = Math.max(end, from + (row.total_ms || 0) / 1000);
+  const whole = Math.min(Math.max(end, from + (row.total_ms || 0) / 1000), until);
   const parts = [];
   if (heard > from) parts.push(bar(row, "cut", from, heard));
   if (whole > heard) parts.push(bar(row, "unheard", heard, whole, ":unheard"));
@@ -68,10 +68,10 @@ const cutBars = (row, from, end) => {
 
 const LOOKS = {inaudible: "inaud", tool: "tool", fail: "fail", ok: "ok"};
 
-const barsOf = (row, since, now) => {
+const barsOf = (row, since, now, until) => {
   const from = since(row.at);
   const end = openEnd(row, since(row.end ?? row.at), now);
-  if (row.interrupted && row.lane === "agent") return cutBars(row, from, end);
+  if (row.interrupted && row.lane === "agent") return cutBars(row, from, end, until);
   const look = row.inaudible ? "inaud" : (LOOKS[row.look] ?? (row.pending && now !== null ? "open" : "plain"));
   return [bar(row, look, from, end)];
 };
@@ -81,9 +81,10 @@ const barsOf = (row, since, now) => {
  * @param {Array<object>} rows rows of the contract; those without a lane, and given history, have no bar.
  * @param {(at: number) => number} since log clock to seconds of the call.
  * @param {number|null} now seconds of a live call, null after it.
+ * @param {number} until seconds of the call where the strip ends.
  */
-export const bars = (rows, since, now) =>
-  rows.flatMap((row) => (row.lane in LANES && !row.seeded && !isFlag(row) ? barsOf(row, since, now) : []));
+export const bars = (rows, since, now, until = Infinity) =>
+  rows.flatMap((row) => (row.lane in LANES && !row.seeded && !isFlag(row) ? barsOf(row, since, now, until) : []));
 
 /** Join bars of one lane that would be drawn over each other because they are thinner than a bar can be. */
 export const merged = (list, rate) => {

@@ -48,6 +48,7 @@ export function createListening({store, send, page, worklet, makeSound = (parts)
       mic({db: Math.round(rms), peak: Math.round(peak)});
     },
     onTrouble(kind, detail) {
+      if (kind === "no-worklet" && globalThis.isSecureContext === false) return; // "insecure" says why, and what to do
       send({t: "trouble", kind, detail: String(detail ?? "")});
       if (kind === "sound-again" && state.trouble.id === "zeros") store.set({trouble: {}});
       if (FOR_THE_LOG.has(kind)) return;

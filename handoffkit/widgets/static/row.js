@@ -111,7 +111,7 @@ function words(row) {
   if (row.tail) nodes.push(row.text && " ", h("span", {class: "hk-prov", text: row.tail}));
   if (row.pending) nodes.push(h("span", {class: "hk-caret", "aria-hidden": "true"}));
   if (row.interrupted)
-    nodes.push(h("span", {class: "hk-cutmark"}), h("span", {class: "hk-unheard", text: row.unheard}));
+    nodes.push(h("span", {class: "hk-cutmark"}), " ", h("span", {class: "hk-unheard", text: row.unheard}));
   if (row.interrupted) nodes.push(note(row));
   if (row.note) nodes.push(h("div", {class: row.bad ? "hk-note hk-bad" : "hk-note", text: row.note}));
   return nodes;

@@ -30,6 +30,7 @@ export function createTabs({view, transcript, events, copy, scope}) {
   );
   const sums = h("div", {class: "hk-sum"});
   const save = button({label: "Copy transcript", icon: "copy", kind: "bare", small: true, onClick: () => copyWords()});
+  setAttr(save, "aria-label", "Copy transcript"); // narrow, its words are hidden
   const label = save.querySelector("span");
   label.className = "hk-txt";
   const row = h(

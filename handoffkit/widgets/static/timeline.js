@@ -71,7 +71,7 @@ export function createTimeline({store, view, playback, scope}) {
     const cursor = now ?? (view.state.play.on || view.state.play.at > 0 ? view.state.play.at : null);
     const cursors = cursor === null ? [] : [cursor];
     const flagged = placeFlags(flags(rows, store.since).filter(inside), scale, cursor);
-    const drawn = merged(bars(rows, store.since, now).filter(inside), scale.rate);
+    const drawn = merged(bars(rows, store.since, now, scale.span).filter(inside), scale.rate);
     const waits = gaps(rows, store.since).filter((gap) => inside(gap) && (gap.to - gap.from) * scale.rate >= 2);
     const axisTicks = ticks(scale, from, to, strip.clientWidth || 800).map((tick) => ({...tick}));
     return [
