@@ -88,8 +88,11 @@ test("hand off comes before play until there is a ticket, if there is somebody t
 
 test("the agent speaks while its reply is made and while it is still being heard", () => {
   const row = {kind: "turn", who: "a1", at: 10, end: 12, total_ms: 4000, pending: false, interrupted: false};
-  assert.equal(speaks(state({rows: [row]}), 13), true);
-  assert.equal(speaks(state({rows: [row]}), 14.1), false);
+  const played = {controls: {speaker: "page"}};
+  assert.equal(speaks(state({rows: [row], ...played}), 13), true);
+  assert.equal(speaks(state({rows: [row], ...played}), 14.1), false);
+  assert.equal(speaks(state({rows: [row]}), 11), true);
+  assert.equal(speaks(state({rows: [row]}), 13), false, "a reply that nobody plays is read");
   assert.equal(speaks(state({rows: [{...row, interrupted: true}]}), 11), false);
   assert.equal(speaks(state({rows: [{...row, pending: true}]}), 99), true);
   assert.equal(speaks(state({rows: [row], phase: "ended"}), 11), false);

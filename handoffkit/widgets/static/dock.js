@@ -58,12 +58,11 @@ export function levelWords({mic, trouble, error}) {
 }
 
 /** Whether the agent speaks at `now` (s on the log's clock), or what it has said is still being played. Pure. */
-export function speaks({rows, phase}, now) {
+export function speaks({rows, phase, controls}, now) {
   const last = phase === "on" ? rows.findLast((row) => row.kind === "turn" && /^a/.test(row.who)) : null;
-  return (
-    Boolean(last) &&
-    (last.pending || (!last.interrupted && now < Math.max(last.end ?? 0, last.at + (last.total_ms ?? 0) / 1000)))
-  );
+  if (!last || last.pending || last.interrupted) return Boolean(last?.pending);
+  const sounds = controls.speaker === "page" ? (last.total_ms ?? 0) / 1000 : 0; // where nobody plays it, it is read
+  return now < Math.max(last.end ?? 0, last.at + sounds);
 }
 
 /** Build the dock; `onStart`, `onHandoff`, `onTalk(down)` do what the buttons say. */
