@@ -23,6 +23,7 @@ from .troubles import Trouble
 
 _SAID = ("handoffkit panel mark", "handoffkit panel trouble")
 _PASSES = 20.0  # seconds for which it is said what is over already
+_BURST = 0.5  # seconds in which what pages have sent meanwhile comes in, after the kernel was blocked
 _WATCH = 1.0  # seconds between two looks at who is there, and at how late the loop is
 
 
@@ -61,6 +62,8 @@ class Desk:
         self._watching: asyncio.Task[None] | None = None
         self._deciding: contextlib.ExitStack | None = None
         self._judged, self._echo = 0, ""
+        self.blocked_at = float("-inf")
+        """When a cell had last kept the loop from running, on the loop's clock."""
         self.sits(subject)
 
     def sits(self, subject: Subject) -> None:
@@ -121,7 +124,9 @@ class Desk:
             began = _clock()
             await asyncio.sleep(_WATCH)
             if late := presence.lag(_clock() - began, _WATCH):
+                self.blocked_at = _clock()
                 self.presence.lagged(late)
+                await asyncio.sleep(_BURST)
                 await self._blocked(late)
             if self.presence.nobody() and not self._cell_is_at_work:
                 await self._nobody()

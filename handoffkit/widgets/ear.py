@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _HUSH_MS = 1600  # of silence, which ends a turn by the usual settings of turn detection
 _LONGEST = 24 * 3600.0  # seconds for which is listened at a time; every call ends before
 _AGAIN = 0.5  # seconds before hands-free listening begins anew after an error
+_SAID_BY = 2.0  # seconds in which it is noticed that the kernel was blocked
 _TRIES = 5  # errors in a row after which it is given up
 
 
@@ -159,7 +160,14 @@ class Ear:
         elif kind == "stopped":
             self._say(TROUBLES["stopped"])
         else:
-            self._say(Trouble(f"microphone-{kind}", "warn", words, "Say again what was lost."))
+            trouble = Trouble(f"microphone-{kind}", "warn", words, "Say again what was lost.")
+            self._desk.task(self._lose(trouble), "trouble")
+
+    async def _lose(self, trouble: Trouble) -> None:
+        """Say that sound was lost, unless the kernel was blocked: then that says it."""
+        await asyncio.sleep(_SAID_BY)
+        if asyncio.get_running_loop().time() - self._desk.blocked_at > 2 * _SAID_BY:
+            await self._desk.trouble(trouble)
 
     def _warned(self, trouble: MicrophoneTrouble) -> None:
         """The kernel's microphone has trouble."""
