@@ -261,7 +261,8 @@ def test_the_end_of_a_session_is_said_after(ended: float, expires: float, said: 
 
 @pytest.mark.usefixtures("line")
 async def test_a_session_that_ends_is_said_before_and_after(connected: Endpoint) -> None:
-    hk.connect(model=hk.ScriptedModel(["Is the light on?"]), session_seconds=3)
+    seconds = 15  # the last tenth is warned of, and the panel looks at the clock once a second
+    hk.connect(model=hk.ScriptedModel(["Is the light on?"]), session_seconds=seconds)
     call = hk.Call(Agent(instructions="You are a phone support agent."))
     async with shown(Panel(call)) as page:
         page.send("start")
