@@ -36,14 +36,14 @@ def run(command: Sequence[str]) -> int:
 def serve() -> int:
     """Print how to reach the endpoint and wait for Ctrl-C (status 0) or SIGTERM (status 143)."""
     endpoint, stopped = current(), threading.Event()
-    print(how_to_use(endpoint.base_url, endpoint.token), flush=True)
     received: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
         received.append(number)
         stopped.set()
 
-    with _handling((signal.SIGINT, signal.SIGTERM), stop):
+    with _handling((signal.SIGINT, signal.SIGTERM), stop):  # before anybody can read that Ctrl-C is heard
+        print(how_to_use(endpoint.base_url, endpoint.token), flush=True)
         while not stopped.wait(0.5):
             if not endpoint.alive:
                 raise EndpointGone
