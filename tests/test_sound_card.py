@@ -222,9 +222,9 @@ async def test_a_microphone_that_moves_to_another_source_is_heard_to_be_silent(c
 
 async def test_a_sound_server_that_dies_ends_the_microphone_and_later_it_can_be_had_again(card: Card) -> None:
     microphone = CardMicrophone(DEVICE)
-    await anext(microphone)
-    os.kill(card.pid, signal.SIGKILL)
     async with asyncio.timeout(BOUND):
+        await anext(microphone)
+        os.kill(card.pid, signal.SIGKILL)
         assert len([block async for block in microphone]) < 100
     assert "pulse" not in {device.name for device in devices(refresh=True) if device.default}
 

@@ -1,6 +1,7 @@
 """The only door to sounddevice, and so to PortAudio: which devices there are, and an open stream of one of them."""
 
 import contextlib
+import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from ..errors import DeviceBusy, DeviceRefused, DeviceUnknown, NoDevice, NoPortA
 Kind = Literal["input", "output"]
 _WHAT: dict[Kind, Literal["microphone", "speaker"]] = {"input": "microphone", "output": "speaker"}
 
+_ENDS = 3.0  # seconds in which a stream ends; it takes 25 ms where all is well
 _LATENCY = 0.1  # seconds that the callback may be late, in a kernel that does something else
 _OTHER_RATES = (48_000, 44_100, SAMPLE_RATE, 16_000)  # Hz that are tried where a device refuses its own
 _BUSY = -9985  # PortAudio's paDeviceUnavailable: another program has it
@@ -88,8 +90,11 @@ class Stream:
             raise refused(self._name, error) from error
 
     def close(self) -> None:
-        """End it; called again, it does nothing."""
-        _in_use.discard(self)
+        """End it; called again, it does nothing. One that cannot be ended counts as in use as long as we live."""
+        if _within(_ENDS, self._end):
+            _in_use.discard(self)
+
+    def _end(self) -> None:
         with contextlib.suppress(self._error):  # the device is gone already
             self._stream.abort(ignore_errors=True)
             self._stream.close(ignore_errors=True)
@@ -137,9 +142,23 @@ def _look_again() -> bool:
     sound = portaudio()
     if len(_in_use):
         return False
-    sound._terminate()
-    sound._initialize()
-    return True
+
+    def again() -> None:
+        sound._terminate()
+        sound._initialize()
+
+    return _within(_ENDS, again)
+
+
+def _within(seconds: float, work: Callable[[], None]) -> bool:
+    """Do *work* in a thread of its own; return whether it was done in time.
+
+    PortAudio waits for its own thread, which may wait for ever for a sound server that has died.
+    """
+    thread = threading.Thread(target=work, name="handoffkit sound card", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return not thread.is_alive()
 
 
 def _devices(sound: Any, kind: Kind) -> list[Device]:

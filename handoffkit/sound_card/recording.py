@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from ..audio import SAMPLE_WIDTH
-from ..errors import MicrophoneEnded, MicrophoneTrouble, SoundDropped, SoundLost
+from ..errors import DeviceRefused, MicrophoneEnded, MicrophoneTrouble, SoundDropped, SoundLost
 from ..microphone import BLOCK_BYTES, KEPT_SECONDS, Kept, OnTrouble, Watch
 from .portaudio import Stream, find, open_stream
 
 ENDED_SECONDS = 4.0
 """Seconds without any sound after which a device counts as gone, though nobody has said so."""
+_OPENS = 10.0  # seconds in which a sound server answers
 _BETWEEN = 2.0  # seconds at least between two words about dropped sound
 _LOOK = 0.5  # seconds between two looks at a device that gives no sound
 
@@ -67,7 +68,11 @@ class CardMicrophone:
         """
         if self._stream is None and not self._closed:
             self._loop = asyncio.get_running_loop()
-            stream = await asyncio.to_thread(open_stream, self._device, self._recorded, self._finished)
+            opening = asyncio.to_thread(open_stream, self._device, self._recorded, self._finished)
+            try:
+                stream = await asyncio.wait_for(opening, _OPENS)
+            except TimeoutError:
+                raise DeviceRefused(self.name, f"nothing, for {_OPENS:g} s") from None
             self._kept = Kept(KEPT_SECONDS * stream.bytes_per_second)
             self._ours = _Ours(stream.rate, stream.channels)
             self._stream = stream
