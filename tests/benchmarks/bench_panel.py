@@ -136,7 +136,7 @@ async def _rows(sizes: tuple[int, int, int, int, int, int]) -> list[Row]:
     async with _lab() as opener:
         for speech, connect in (("off", TYPED), ("on", SPOKEN)):
             rows += await _pixels(opener, connect, ticks, f"speech {speech}")
-            rows += await _stops(opener, connect, stops, f"speech {speech}")
+        rows += await _stops(opener, SPOKEN, stops)  # without speech nothing sounds that could be stopped
         rows += await _mouth(opener, seconds)
         rows += await _flood(opener, flood)
         rows += await _idle(opener, idle)
@@ -194,7 +194,7 @@ async def _delays(notebook: Notebook, ticks: int, every: float) -> list[float]:
     return [seen[str(seq + n)] + ahead - written[n] for n in range(ticks) if str(seq + n) in seen]
 
 
-async def _stops(opener: Opener, connect: str, stops: int, how: str) -> list[Row]:
+async def _stops(opener: Opener, connect: str, stops: int) -> list[Row]:
     """Measure from the kernel's order to be silent to the page's exact answer."""
     async with _call(opener, connect) as (notebook, panel):
         await panel.start()
@@ -204,7 +204,7 @@ async def _stops(opener: Opener, connect: str, stops: int, how: str) -> list[Row
             await panel.el.locator("button", has_text="Stop").click()
             await notebook.until("not call._wire.outstanding")
         took = await notebook.value("took")
-    return [Row.of(f"flush, order to the page's answer, {how}", "ms", took)] if took else []
+    return [Row.of("flush, order to the page's answer", "ms", took)] if took else []
 
 
 async def _mouth(opener: Opener, seconds: int) -> list[Row]:
