@@ -384,7 +384,7 @@ async def test_after_the_call_the_main_act_is_to_hand_off_and_then_to_play(brows
     async with opened(browser, address, "ended") as panel:
         assert (await panel.talk.inner_text()).strip() == "Hand off"
         await panel.talk.click()
-        assert (await panel.talk.inner_text()).strip() == "Handing off"
+        await panel.talk.filter(has_text="Handing off").wait_for()  # drawn with the next frame
         await panel.talk.click(force=True)
         assert await panel.sent("handoff") == [{"t": "handoff"}]
         await panel.page.evaluate("(ticket) => hk.trait('ticket', ticket)", page_states.TICKET)
