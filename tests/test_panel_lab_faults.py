@@ -139,37 +139,25 @@ async def refusing() -> "AsyncIterator[Browser]":
         yield browser
 
 
-async def test_a_refused_microphone_is_said_and_typing_goes_on(lab: Lab, refusing: "Browser") -> None:
-    opener = Opener(lab, refusing)
+async def typing_goes_on(opener: Opener, words: str, permissions: tuple[str, ...] = ()) -> None:
+    """Hold a typed call where no microphone can be had, which the panel says in *words*."""
     try:
-        panel = await opened(await opener(*cells("speech=True")))
+        panel = await opened(await opener(*cells("speech=True"), permissions=list(permissions)))
         await panel.start()
-        await panel.trouble("not allow")
+        await panel.trouble(words)
         await panel.say(FIRST)
         await panel.row("a1")
     finally:
         await opener.close()
+
+
+async def test_a_refused_microphone_is_said_and_typing_goes_on(lab: Lab, refusing: "Browser") -> None:
+    await typing_goes_on(Opener(lab, refusing), "not allow")
 
 
 async def test_a_machine_without_a_microphone_is_told_and_typing_goes_on(lab: Lab, bare: "Browser") -> None:
-    opener = Opener(lab, bare)
-    try:
-        panel = await opened(await opener(*cells("speech=True"), permissions=["microphone"]))
-        await panel.start()
-        await panel.trouble("no microphone")
-        await panel.say(FIRST)
-        await panel.row("a1")
-    finally:
-        await opener.close()
+    await typing_goes_on(Opener(lab, bare), "no microphone", ("microphone",))
 
 
 async def test_plain_http_that_is_not_localhost_is_said_and_typing_goes_on(lab: Lab, bare: "Browser") -> None:
-    opener = Opener(lab, bare, host=ELSEWHERE)
-    try:
-        panel = await opened(await opener(*cells("speech=True")))
-        await panel.start()
-        await panel.trouble("may not use a microphone")
-        await panel.say(FIRST)
-        await panel.row("a1")
-    finally:
-        await opener.close()
+    await typing_goes_on(Opener(lab, bare, host=ELSEWHERE), "may not use a microphone")
