@@ -1,4 +1,8 @@
-"""How much of a sound is in a capture of what was played: where it begins, and for how long it goes on."""
+"""How much of a sound is in a capture of what was played: where it begins, and for how long it goes on.
+
+Both are compared under 5 kHz and to an eighth of a sample: whatever resamples on the way moves sound by parts of a
+sample, which at 10 kHz looks like another sound, and PulseAudio's default takes the highest tones away.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -8,6 +12,7 @@ if TYPE_CHECKING:
 
     Samples = np.ndarray[tuple[int], np.dtype[np.float64]]
 
+Pcm = bytes | bytearray
 RATE = 24_000
 WINDOW, STEP = RATE // 10, RATE // 20
 """Samples in one window, and from one to the next: 100 and 50 ms."""
@@ -16,6 +21,8 @@ SLACK = RATE // 10
 FLOOR = 0.005
 """RMS under which a window has nothing that could be recognised."""
 LIKE = 0.95
+_BAND = 5000  # Hz that are compared
+_PARTS = [part / 8 for part in range(-4, 5)]  # of a sample
 
 
 @dataclass(frozen=True)
@@ -30,15 +37,20 @@ class Heard:
     """Seconds into the sound at which its last window that was heard ends."""
 
     @property
+    def whole(self) -> float:
+        """Share of all windows that are as good as the same."""
+        return sum(each > LIKE for each in self.likeness) / len(self.likeness) if self.likeness else 0.0
+
+    @property
     def share(self) -> float:
         """Share of the windows up to the last one that was heard which are as good as the same."""
         last = max((n for n, each in enumerate(self.likeness) if each > LIKE), default=-1) + 1
         return sum(each > LIKE for each in self.likeness[:last]) / last if last else 0.0
 
 
-def heard(capture: bytes, sound: bytes) -> Heard:
+def heard(capture: Pcm, sound: Pcm) -> Heard:
     """Look for *sound* in *capture*, both PCM16, mono, 24,000 Hz; the sound's first second says where it begins."""
-    all_of, wanted = _samples(capture), _samples(sound)
+    all_of, wanted = _under(_BAND, _samples(capture)), _under(_BAND, _samples(sound))
     begins = _place(all_of, wanted[:RATE])
     likeness, ends, late = [], 0, 0
     for at in range(0, len(wanted) - WINDOW + 1, STEP):
@@ -52,16 +64,27 @@ def heard(capture: bytes, sound: bytes) -> Heard:
     return Heard(begins / RATE, tuple(likeness), ends / RATE)
 
 
-def level(capture: bytes, begin: float, end: float) -> float:
+def level(capture: Pcm, begin: float, end: float) -> float:
     """Return the RMS of a capture from *begin* to *end* seconds; full scale is 1."""
     part = _samples(capture)[round(begin * RATE) : round(end * RATE)]
     return float((part**2).mean() ** 0.5) if len(part) else 0.0
 
 
-def _samples(pcm: bytes) -> "Samples":
+def _samples(pcm: Pcm) -> "Samples":
     import numpy as np
 
     return np.frombuffer(pcm[: len(pcm) // 2 * 2], "<i2") / 32768
+
+
+def _under(hz: int, sound: "Samples") -> "Samples":
+    """Return what of a sound is under *hz*."""
+    import numpy as np
+
+    if not len(sound):
+        return sound
+    tones = np.fft.rfft(sound)
+    tones[hz * len(sound) // RATE :] = 0
+    return np.fft.irfft(tones, len(sound))
 
 
 def _place(capture: "Samples", wanted: "Samples") -> int:
@@ -89,5 +112,15 @@ def _likeness(capture: "Samples", window: "Samples", at: int) -> tuple[float, in
     product = np.correlate(part, window, "valid")
     energy = np.concatenate([[0.0], np.cumsum(part**2)])
     around = energy[len(window) :] - energy[: -len(window)]
-    fits = product / np.sqrt(around * (window**2).sum() + 1e-9)
-    return float(fits.max()), low + int(fits.argmax()) - at
+    best = int((product / np.sqrt(np.maximum(around, 1e-6))).argmax())
+    here = part[best : best + len(window)]
+    closest = max(float(here @ _moved(window, by)) for by in _PARTS)
+    return closest / float(np.sqrt((here @ here) * (window @ window)) + 1e-9), low + best - at
+
+
+def _moved(sound: "Samples", by: float) -> "Samples":
+    """Return a sound that comes *by* a part of a sample later."""
+    import numpy as np
+
+    size = 2 * len(sound)
+    return np.fft.irfft(np.fft.rfft(sound, size) * np.exp(-2j * np.pi * by * np.fft.rfftfreq(size)), size)[: len(sound)]

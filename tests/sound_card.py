@@ -13,25 +13,19 @@ import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from conftest import Needs
 
 from handoffkit import audio
-from handoffkit.sound_card import CardSpeaker, devices
-
-if TYPE_CHECKING:
-    Samples = np.ndarray[tuple[int], np.dtype[np.float64]]
+from handoffkit.sound_card import devices
 
 Pcm = bytes | bytearray
 DEVICE = "pulse"
 """What ALSA calls the daemon, whatever else is there."""
 RATE = audio.SAMPLE_RATE
 _BOUND = 30.0  # seconds in which the daemon does anything
-_WINDOW = RATE // 20  # samples that are compared at a time
-_SLIP, _GAP = RATE // 200, RATE // 2  # samples by which they may have moved, and that a gap may have
 
 
 class Card:
@@ -188,57 +182,7 @@ def card(needs: Needs, request: pytest.FixtureRequest, monkeypatch: pytest.Monke
         found.unplug()
 
 
-def samples(pcm: Pcm) -> "Samples":
-    return np.frombuffer(bytes(pcm), "<i2") / 32768
-
-
-def found_in(expected: Pcm, captured: Pcm) -> int:
-    """Return the sample of *captured* at which *expected* begins, by their correlation."""
-    left, right = samples(captured), samples(expected)
-    size = 1 << (left.size + right.size).bit_length()
-    both = np.fft.irfft(np.fft.rfft(left, size) * np.conj(np.fft.rfft(right, size)), size)
-    at = int(both.argmax())
-    return at if at < left.size else at - size
-
-
-def alike(expected: Pcm, captured: Pcm) -> float:
-    """Return in what share of its windows with sound *expected* is heard in *captured* (correlation above 0.95).
-
-    The windows come in their order; a machine that was busy for a moment may have put a gap between two.
-    """
-    whole, heard = samples(expected), np.pad(samples(captured), 2 * _GAP)
-    place = found_in(expected, captured) + 2 * _GAP
-    good = []
-    for at in range(0, whole.size - _WINDOW, _WINDOW):
-        window = whole[at : at + _WINDOW]
-        if np.sqrt(np.mean(window**2)) > 0.003:
-            moves = (_moved(window, heard, place + at, reach) for reach in (_SLIP, _GAP))
-            moved = next((move for move in moves if move is not None), None)
-            good.append(moved is not None)
-            place += moved or 0
-    assert good, "there is no sound in what was expected"
-    return sum(good) / len(good)
-
-
-def enough(speaker: CardSpeaker) -> float:
-    """Return the share that is asked for: less where this machine was too busy to feed the card, which tears sound."""
-    return 0.5 if speaker.underruns else 0.9
-
-
-def _moved(window: "Samples", heard: "Samples", place: int, reach: int) -> int | None:
-    """Return how many samples after its place a window is heard, if it is heard within *reach* of that."""
-    begin = max(place - reach, 0)
-    near = heard[begin : place + reach + window.size]
-    if near.size < window.size:
-        return None
-    power = np.concatenate(([0.0], np.cumsum(near**2)))
-    strength = np.sqrt(np.maximum(power[window.size :] - power[: -window.size], 1e-9)) * np.linalg.norm(window)
-    closeness = np.correlate(near, window, "valid") / strength
-    best = int(np.argmax(closeness))
-    return begin + best - place if closeness[best] > 0.95 else None
-
-
 def extent(pcm: Pcm, least: float = 0.01) -> int:
     """Return the samples from the first one to the last that is louder than *least*; 0 for silence."""
-    loud = np.flatnonzero(np.abs(samples(pcm)) > least)
+    loud = np.flatnonzero(np.abs(np.frombuffer(pcm, "<i2") / 32768) > least)
     return int(loud[-1] - loud[0]) if loud.size else 0

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import pytest_asyncio
 from conftest import ROOT
+from heard import heard
 from lab import chromium, room
 
 from handoffkit import audio
@@ -157,45 +157,6 @@ async def until(page: "Page", expression: str) -> None:
     await page.wait_for_function(expression, timeout=SLOW)
 
 
-def similar(reference: bytes, captured: bytes, window: int = RATE // 20, slip: int = RATE // 50) -> list[float]:
-    """Return how much each audible 50 ms of *reference* correlate with what was captured.
-
-    The capture may begin at any time; from a window to the next it may slip by up to 20 ms, as Chromium's fake
-    microphone does by 10 ms on a busy machine.
-    """
-    wanted, found = (np.frombuffer(pcm, "<i2").astype(np.float64) for pcm in (reference, captured))
-    size = 1 << (len(wanted) + len(found)).bit_length()
-    spectrum = np.fft.rfft(found, size) * np.conj(np.fft.rfft(wanted, size))
-    offset = int(np.argmax(np.fft.irfft(spectrum, size)[: len(found)]))
-    loud = np.sqrt(np.mean(wanted**2)) / 4
-    scores = []
-    for start in range(0, len(wanted) - window, window):
-        part = wanted[start : start + window]
-        if np.sqrt(np.mean(part**2)) < loud:
-            continue
-        begin = max(start + offset - slip, 0)
-        score, at = best(part, found[begin : start + offset + window + slip])
-        scores.append(score)
-        offset = begin + at - start if score > 0.9 else offset
-    return scores
-
-
-def best(part: npt.NDArray[np.float64], within: npt.NDArray[np.float64]) -> tuple[float, int]:
-    """Return the highest correlation of *part* with a piece of *within*, and where that begins."""
-    if len(within) < len(part):
-        return 0.0, 0
-    products = np.correlate(within, part, "valid")
-    energy = np.convolve(within**2, np.ones(len(part)), "valid")
-    scores = products / np.sqrt(np.maximum(energy, 1e-9) * float(part @ part))
-    return float(scores.max()), int(scores.argmax())
-
-
-def assert_alike(reference: bytes, captured: bytes) -> None:
-    scores = similar(reference, captured)
-    assert len(scores) >= 10
-    assert np.mean(np.array(scores) > 0.95) >= 0.9, np.round(scores, 3)
-
-
 async def sound_of(page: "Page", expression: str) -> bytes:
     return base64.b64decode(await page.evaluate(f"() => window.text({expression})"))
 
@@ -217,7 +178,7 @@ async def test_what_the_microphone_hears_arrives_whole_and_in_order(page_of: Ope
     assert end[0]["last"] == len(blocks) - 1
     assert begin[0]["rate"] in {44100, 48000}
     assert begin[0]["label"]
-    assert_alike(HEARD, await sound_of(page, "said('a').flatMap(({pcm}) => pcm)"))
+    assert heard(await sound_of(page, "said('a').flatMap(({pcm}) => pcm)"), HEARD).whole >= 0.9
     assert await page.evaluate("() => tracks.map(({readyState}) => readyState)") == ["ended"]
     levels = await page.evaluate("() => levels.map(({rms, peak}) => [rms, peak])")
     assert len(levels) >= 100
@@ -311,7 +272,7 @@ async def test_what_is_played_is_what_was_sent(page_of: Opener) -> None:
     await until(page, f"() => said('played').at(-1)?.n === {len(SPEECH) // 2}")
     await page.evaluate("() => (window.count = tapped.length)")
     await until(page, "() => tapped.length > count + 5")
-    assert_alike(SPEECH, await sound_of(page, "tapped"))
+    assert heard(await sound_of(page, "tapped"), SPEECH).whole >= 0.9
     reports = await page.evaluate("() => said('played').map(({n}) => n)")
     assert reports == sorted(reports)
     assert abs(len(reports) - len(SPEECH) / 2 / RATE * 10) <= 5

@@ -16,7 +16,7 @@ pytestmark = IN_LAB
 FIRST = "My laptop does not charge, and its light stays off when I plug it in."
 SECOND = "I tried another outlet and nothing changed. I have a presentation tomorrow."
 LONG = "Let me explain that in some detail, since it matters to everybody who owns one of these. " * 4
-HEARD = 0.7
+HEARD = 0.9
 """Share of what was played that has to be as good as the same: a busy machine puts quiet in between."""
 LATE = 1500
 """Milliseconds that a page may play on, on a busy machine, until it has the order to stop; an idle one takes 15."""

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ROOT
-from sound_card import DEVICE, RATE, Card, alike, card, enough, extent, found_in, until
+from heard import heard
+from sound_card import DEVICE, RATE, Card, card, extent, until
 
 from handoffkit import audio
 from handoffkit.errors import DeviceBusy, DeviceRefused, DeviceUnknown, MicrophoneTrouble
@@ -74,10 +75,10 @@ async def test_what_is_said_arrives_whole_whatever_the_rate_of_the_card(
     assert {len(block) for block in blocks[:-1]} == {BLOCK_BYTES}
     assert microphone.rate != RATE, "the device's own rate is no problem"
     assert (microphone.dropped_ms, microphone.lost) == (0, 0)
-    heard = b"".join(blocks)
-    assert abs(len(heard) / 2 / RATE - microphone.samples / microphone.rate) < 0.01, "every sample came through"
-    assert alike(SAID.pcm, heard) >= 0.9
-    assert extent(heard) == pytest.approx(extent(SAID.pcm), rel=0.01)
+    arrived = b"".join(blocks)
+    assert abs(len(arrived) / 2 / RATE - microphone.samples / microphone.rate) < 0.01, "every sample came through"
+    assert heard(arrived, SAID.pcm).whole >= 0.9
+    assert extent(arrived) == pytest.approx(extent(SAID.pcm), rel=0.01)
 
 
 async def test_the_card_that_the_system_prefers_needs_no_name(card: Card, said: Path) -> None:
@@ -136,30 +137,30 @@ async def test_sound_that_a_blocked_kernel_cannot_take_is_dropped_and_said(
 
 async def test_what_is_written_is_heard_to_its_last_sample(card: Card) -> None:
     speaker = CardSpeaker(DEVICE)
-    async with card.hearing() as heard:
+    async with card.hearing() as speakers:
         await played(speaker, SAID.pcm)
-        await heard.more(300)
+        await speakers.more(300)
     speaker.close()
-    assert alike(SAID.pcm, heard.pcm) >= enough(speaker), f"{speaker.underruns} underruns"
-    assert extent(heard.pcm, 0) >= extent(SAID.pcm, 0) * 0.999
+    assert heard(speakers.pcm, SAID.pcm).whole >= 0.9, f"{speaker.underruns} underruns"
+    assert extent(speakers.pcm, 0) >= extent(SAID.pcm, 0) * 0.999
     if not speaker.underruns:  # else this machine was too busy, and there is a gap
-        assert extent(heard.pcm) == pytest.approx(extent(SAID.pcm), rel=0.01)
+        assert extent(speakers.pcm) == pytest.approx(extent(SAID.pcm), rel=0.01)
 
 
 async def test_what_is_shorter_than_a_buffer_is_heard_too(card: Card) -> None:
     tone = (np.sin(np.arange(30 * 24) / 5) * 9000).astype("<i2").tobytes()
     speaker = CardSpeaker(DEVICE)
-    async with card.hearing() as heard:
+    async with card.hearing() as speakers:
         await played(speaker, tone)
-        await heard.more(300)
+        await speakers.more(300)
     speaker.close()
-    assert extent(heard.pcm) == pytest.approx(extent(tone), abs=24)
+    assert extent(speakers.pcm) == pytest.approx(extent(tone), abs=24)
 
 
 async def test_a_flush_stops_at_once_and_says_exactly_where(card: Card) -> None:
     noise = (np.random.default_rng(5).standard_normal(2 * RATE) * 3000).astype("<i2").tobytes()  # no two places alike
     speaker = CardSpeaker(DEVICE)
-    async with card.hearing() as heard:
+    async with card.hearing() as speakers:
         speaker.write(noise)
         await until(lambda: speaker.position >= 40_000)
         before = speaker.position
@@ -167,12 +168,12 @@ async def test_a_flush_stops_at_once_and_says_exactly_where(card: Card) -> None:
         assert speaker.position == len(noise)
         speaker.write(bytes(4800))
         await until(lambda: speaker.position >= len(noise) + 4800)
-        await heard.more(300)
+        await speakers.more(300)
     speaker.close()
     assert before <= stopped <= before + 1000 * 48
-    last = np.flatnonzero(np.abs(np.frombuffer(heard.pcm, "<i2").astype(int)) > 100)[-1]
-    tail = heard.pcm[2 * (int(last) - 20 * 24) : 2 * int(last)]
-    played = found_in(tail, noise) + len(tail) // 2
+    last = np.flatnonzero(np.abs(np.frombuffer(speakers.pcm, "<i2").astype(int)) > 100)[-1]
+    tail = speakers.pcm[2 * (int(last) - 20 * 24) : 2 * int(last)]
+    played = round(heard(noise, tail).begins * RATE) + len(tail) // 2
     assert abs(played - stopped // 2) <= 24 * 5, "the last that was played is what the flush says, within 5 ms"
 
 
