@@ -16,11 +16,12 @@ Pcm = bytes | bytearray
 RATE = 24_000
 WINDOW, STEP = RATE // 10, RATE // 20
 """Samples in one window, and from one to the next: 100 and 50 ms."""
-SLACK = RATE // 10
-"""Samples by which a window may lie elsewhere than the last one says: 100 ms of quiet that a busy machine puts in."""
+SLACK, GAP = RATE // 10, RATE
+"""Samples by which a window may lie elsewhere than the last one says: 100 ms, or up to a second of quiet that a busy
+machine puts in; over such a gap it has to be the `SAME`, so that one vowel is not taken for another."""
 FLOOR = 0.005
 """RMS under which a window has nothing that could be recognised."""
-LIKE = 0.95
+LIKE, SAME = 0.95, 0.99
 _BAND = 5000  # Hz that are compared
 _PARTS = [part / 8 for part in range(-4, 5)]  # of a sample
 
@@ -57,7 +58,10 @@ def heard(capture: Pcm, sound: Pcm) -> Heard:
         window = wanted[at : at + WINDOW]
         if float((window**2).mean() ** 0.5) < FLOOR:
             continue
-        like, off = _likeness(all_of, window, begins + at + late)
+        like, off = _likeness(all_of, window, begins + at + late, SLACK)
+        if like <= LIKE:
+            beyond, there = _likeness(all_of, window, begins + at + late, GAP)
+            like, off = (beyond, there) if beyond > SAME else (like, off)
         likeness.append(like)
         if like > LIKE:
             ends, late = at + WINDOW, late + off
@@ -101,11 +105,17 @@ def _place(capture: "Samples", wanted: "Samples") -> int:
     return int(places.argmax())
 
 
-def _likeness(capture: "Samples", window: "Samples", at: int) -> tuple[float, int]:
-    """Return how well a window fits near a place of the capture, and how many samples later it fits best."""
+def _likeness(capture: "Samples", window: "Samples", at: int, within: int) -> tuple[float, int]:
+    """Return how well a window fits near a place of the capture, and how many samples later it fits best.
+
+    Args:
+        capture, window: All of it, and what is looked for.
+        at: Where it is expected.
+        within: Samples by which it may lie later, and 100 ms by which it may lie earlier.
+    """
     import numpy as np
 
-    low, high = max(0, at - SLACK), at + len(window) + SLACK
+    low, high = max(0, at - SLACK), at + len(window) + within
     part = capture[low:high]
     if len(part) < len(window):
         return 0.0, 0

@@ -39,9 +39,10 @@ def test_a_sound_that_was_resampled_halved_and_moved_by_half_a_sample_is_the_sam
     assert heard(captured(pcm(between)), SAID).whole > 0.98
 
 
-def test_a_gap_costs_the_windows_at_its_edge_and_no_others() -> None:
+@pytest.mark.parametrize("ms", [10, 50, 200, 800])
+def test_a_gap_costs_the_windows_at_its_edge_and_no_others(ms: int) -> None:
     cut = int(abs(samples()).argmax())  # in the middle of a word
-    torn = SAID[: 2 * cut] + bytes(2 * RATE // 20) + SAID[2 * cut :]
+    torn = SAID[: 2 * cut] + bytes(ms * audio.BYTES_PER_MS) + SAID[2 * cut :]
     assert 0.9 < heard(captured(torn), SAID).whole < 1
 
 

@@ -188,6 +188,24 @@ async def test_the_clock_runs_in_the_page(browser: "Browser", address: str) -> N
         await panel.until("document.querySelector('.hk-clock').textContent === '0:51'")
 
 
+async def test_while_nobody_speaks_a_call_is_drawn_once_a_second(browser: "Browser", address: str) -> None:
+    async with opened(browser, address, "watching") as panel:
+        await panel.trait("clock", {"now": 100})
+        await panel.message(page_states.snapshot([page_states.row("x0", "c", 40, 42, "Hello.")]))
+        await panel.page.evaluate("""() => {
+          const clock = document.querySelector(".hk-clock");
+          const look = () => window.draws.push(clock.textContent);
+          window.draws = [];
+          new MutationObserver(look).observe(document.querySelector(".hk-now"), {attributeFilter: ["style"]});
+        }""")
+        await panel.until("window.draws.length >= 4")
+        draws = await panel.page.evaluate("window.draws")
+        assert len(set(draws)) == len(draws), draws
+        row = page_states.row("x1", "c", 101, 101, "I have", pending=True)
+        await panel.message({"t": "rows", "rows": [row]})
+        await panel.until("new Set(window.draws).size < window.draws.length")
+
+
 async def test_words_of_others_are_never_markup(browser: "Browser", address: str) -> None:
     async with opened(browser, address, "approval") as panel:
         row = page_states.row("x1", "c", 48, 49, HOSTILE, tail=HOSTILE, name=HOSTILE, note=HOSTILE)

@@ -30,6 +30,12 @@ function soon(fn) {
   const timer = setTimeout(once, HIDDEN_MS);
 }
 
+/** Whether somebody speaks, or could; while nobody does, the clock's seconds are all that moves in a call. */
+function stirs(store) {
+  const {mic, rows} = store.state;
+  return mic.live || rows.some((row) => row.pending || row.end > store.now());
+}
+
 /**
  * Make what all views of one model share. Called once a model, from the factory's closure.
  * @param {{model: object, sources: Object<string, string>}} parts sources: the text of every file, for the worklet
@@ -91,7 +97,14 @@ export function mountPanel({shared, el}) {
     }),
   );
   sizes.observe(panel);
-  scope.every(TICK_MS, () => store.state.phase === "on" && !document.hidden && tell("tick"));
+  let second = -1;
+  scope.every(TICK_MS, () => {
+    if (store.state.phase !== "on" || document.hidden) return;
+    const now = Math.floor(store.elapsed() ?? 0);
+    if (now === second && !stirs(store)) return;
+    second = now;
+    tell("tick");
+  });
   draw();
   return () => {
     unsubscribe();
