@@ -36,6 +36,8 @@ class Heard:
     """Correlation of each window of the sound that is no pause, in order; 1 is the same."""
     ends: float
     """Seconds into the sound at which its last window that was heard ends."""
+    missed: float
+    """Seconds into the sound at which the next window ends that is no pause: it was cut off between the two."""
 
     @property
     def whole(self) -> float:
@@ -53,7 +55,7 @@ def heard(capture: Pcm, sound: Pcm) -> Heard:
     """Look for *sound* in *capture*, both PCM16, mono, 24,000 Hz; the sound's first second says where it begins."""
     all_of, wanted = _under(_BAND, _samples(capture)), _under(_BAND, _samples(sound))
     begins = _place(all_of, wanted[:RATE])
-    likeness, ends, late = [], 0, 0
+    likeness, ends, missed, late = [], 0, len(wanted), 0
     for at in range(0, len(wanted) - WINDOW + 1, STEP):
         window = wanted[at : at + WINDOW]
         if float((window**2).mean() ** 0.5) < FLOOR:
@@ -64,8 +66,10 @@ def heard(capture: Pcm, sound: Pcm) -> Heard:
             like, off = (beyond, there) if beyond > SAME else (like, off)
         likeness.append(like)
         if like > LIKE:
-            ends, late = at + WINDOW, late + off
-    return Heard(begins / RATE, tuple(likeness), ends / RATE)
+            ends, missed, late = at + WINDOW, len(wanted), late + off
+        else:
+            missed = min(missed, at + WINDOW)
+    return Heard(begins / RATE, tuple(likeness), ends / RATE, missed / RATE)
 
 
 def level(capture: Pcm, begin: float, end: float) -> float:

@@ -30,6 +30,7 @@ def test_the_same_sound_is_found_whole_and_where_it_begins() -> None:
     assert found.whole == found.share == 1
     assert found.begins == pytest.approx(0.5)
     assert found.ends == pytest.approx(len(SAID) / 2 / RATE, abs=0.3)
+    assert found.missed == len(SAID) / 2 / RATE
 
 
 @pytest.mark.parametrize("rate", [44_100, 48_000])
@@ -54,9 +55,16 @@ def test_a_piece_that_is_not_there_is_missed() -> None:
 
 
 def test_where_a_sound_was_cut_off_is_told_within_a_window() -> None:
-    found = heard(captured(SAID[: 2 * RATE]), SAID)
+    cut = int(abs(samples()).argmax())
+    found = heard(captured(SAID[: 2 * cut]), SAID)
     assert found.share == 1
-    assert found.ends == pytest.approx(1.0, abs=0.2)
+    assert found.ends <= cut / RATE <= found.missed < found.ends + 0.1
+
+
+def test_a_sound_that_was_cut_off_in_a_pause_was_cut_off_somewhere_in_it() -> None:
+    quiet = SAID[: 2 * RATE] + bytes(2 * RATE) + SAID[2 * RATE :]
+    found = heard(captured(quiet[: 3 * RATE]), quiet)
+    assert found.ends <= 1.0 < 2.0 < found.missed
 
 
 def test_another_sound_and_silence_are_not_this_one() -> None:

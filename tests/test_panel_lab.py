@@ -20,6 +20,8 @@ HEARD = 0.9
 """Share of what was played that has to be as good as the same: a busy machine puts quiet in between."""
 LATE = 1500
 """Milliseconds that a page may play on, on a busy machine, until it has the order to stop; an idle one takes 15."""
+TORN = 100
+"""Milliseconds at the end of what was played that a busy machine may have torn: one window."""
 PLAYS = "() => window.__tapLoud() > 1.5"
 PATIENT = "{'turn_detection': {'silence_duration_ms': 700}}"
 PRESSES = "() => document.timeline.currentTime - (window.__on ??= document.timeline.currentTime) > 600"
@@ -162,7 +164,7 @@ async def test_a_spoken_call_is_heard_answered_and_interrupted_by_voice(notebook
     await panel.hang_up()
     played = heard(await captured(notebook), await sound(notebook, 1, tmp_path))
     assert played.share > HEARD
-    assert -200 < 1000 * played.ends - reply["heard"] < LATE, (played.ends, reply)
+    assert 1000 * played.ends - LATE < reply["heard"] < 1000 * played.missed + TORN, (played, reply)
     nothing_broke(notebook)
 
 
@@ -185,7 +187,7 @@ async def test_stop_cuts_the_reply_to_what_was_heard(notebooks: Opener, tmp_path
     capture = await captured(notebook)
     played = heard(capture, await sound(notebook, 1, tmp_path))
     assert played.share > HEARD
-    assert -200 < 1000 * played.ends - reply["heard"] < LATE, (played.ends, reply)
+    assert 1000 * played.ends - LATE < reply["heard"] < 1000 * played.missed + TORN, (played, reply)
     assert level(capture, played.begins + played.ends + 0.3, len(capture) / 48_000) < 0.002
     nothing_broke(notebook)
 
