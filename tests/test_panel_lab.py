@@ -15,7 +15,14 @@ pytestmark = IN_LAB
 
 FIRST = "My laptop does not charge, and its light stays off when I plug it in."
 SECOND = "I tried another outlet and nothing changed. I have a presentation tomorrow."
-LONG = "Let me explain that in some detail, since it matters to everybody who owns one of these. " * 4
+REPLIES = [
+    "Let me explain that in some detail, since it matters to everybody who owns one of these. The battery talks to the "
+    "charger first, and only then does the light come on. Where a cable is worn, both may wait for ever. So look at "
+    "its two ends, and tell me whether you see copper, dust, or a pin that is bent.",
+    "Thank you. Then we should try another socket, away from the desk, and leave everything else unplugged.",
+    "Good to know. Please hold the power button for half a minute, and count aloud if that helps.",
+]
+"""No two seconds of them sound the same, so what was played is found in one place only."""
 HEARD = 0.9
 """Share of what was played that has to be as good as the same: a busy machine puts quiet in between."""
 LATE = 1500
@@ -26,7 +33,7 @@ PLAYS = "() => window.__tapLoud() > 1.5"
 PATIENT = "{'turn_detection': {'silence_duration_ms': 700}}"
 PRESSES = "() => document.timeline.currentTime - (window.__on ??= document.timeline.currentTime) > 600"
 """Right after Start has become Talk a press is taken for the second one of a double click."""
-SPOKEN = f"speech=True, model={{'gpt-realtime': hk.ScriptedModel([{LONG!r}], repeat=True)}}"
+SPOKEN = f"speech=True, model={{'gpt-realtime': hk.ScriptedModel({REPLIES!r}, repeat=True)}}"
 
 
 async def said(notebook: Notebook) -> list[dict[str, Any]]:
