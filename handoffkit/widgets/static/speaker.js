@@ -1,6 +1,6 @@
 // The page's speaker: the agent's sound on the audio thread, stopped at once, and told exactly how much was played.
 
-const ANSWER_MS = 200; // in which the audio thread says what it played; the kernel waits 250
+const ANSWER_MS = 200; // in which the audio thread says what it played; the kernel waits for a second
 const ALLOWED_MS = 1000; // in which a context that may play does so
 const QUEUED = 1000; // messages that wait while the worklet loads
 
