@@ -55,6 +55,16 @@ async def captured(notebook: Notebook) -> bytes:
     return max(sounds, key=lambda sound: level(sound, 0, len(sound)), default=b"")
 
 
+async def becomes_a_ticket(notebook: Notebook, panel: Panel) -> dict[str, str]:
+    """Press "Hand off"; return the ticket, which the page shows as the kernel has it."""
+    await panel.hand_off()
+    fields: dict[str, Any] = await notebook.value("panel.ticket.output.model_dump()")
+    ticket = await panel.ticket()
+    assert ticket["follow_up_questions"].splitlines() == fields["follow_up_questions"]
+    assert ticket == fields | {"follow_up_questions": ticket["follow_up_questions"]}
+    return ticket
+
+
 def nothing_broke(notebook: Notebook) -> None:
     """The page has logged no error, and shown no dialog."""
     assert notebook.errors == []
@@ -74,11 +84,7 @@ async def test_a_typed_call_becomes_a_ticket(notebooks: Opener) -> None:
     assert [row["who"] for row in shown] == ["c", "a1", "c", "a1"]
     assert [row["text"] for row in shown] == [turn["text"] for turn in turns]
     await panel.hang_up()
-    await panel.hand_off()
-    fields = await notebook.value("panel.ticket.output.model_dump()")
-    ticket = await panel.ticket()
-    assert ticket.pop("follow_up_questions").splitlines() == fields.pop("follow_up_questions")
-    assert ticket == fields
+    await becomes_a_ticket(notebook, panel)
     nothing_broke(notebook)
 
 
@@ -151,7 +157,9 @@ async def test_a_panel_that_is_made_again_for_the_same_call_shows_it(notebooks: 
 
 
 @pytest.mark.usefixtures("speech")
-async def test_a_spoken_call_is_heard_answered_and_interrupted_by_voice(notebooks: Opener, tmp_path: Path) -> None:
+async def test_a_spoken_call_is_heard_answered_interrupted_and_becomes_a_ticket(
+    notebooks: Opener, tmp_path: Path
+) -> None:
     notebook = await notebooks(*cells(SPOKEN, model_settings=PATIENT), permissions=["microphone"])
     panel = await opened(notebook)
     await panel.watch()
@@ -172,6 +180,7 @@ async def test_a_spoken_call_is_heard_answered_and_interrupted_by_voice(notebook
     played = heard(await captured(notebook), await sound(notebook, 1, tmp_path))
     assert played.share > HEARD
     assert 1000 * played.ends - LATE < reply["heard"] < 1000 * played.missed + TORN, (played, reply)
+    assert (await becomes_a_ticket(notebook, panel))["category"] == "hardware"
     nothing_broke(notebook)
 
 
