@@ -266,6 +266,21 @@ except MicrophoneError as error:
 """
 
 
+def test_a_program_ends_though_one_of_its_streams_does_not(card: Card) -> None:
+    words = told(f"""
+import sounddevice, threading
+from handoffkit.sound_card import CardSpeaker, portaudio
+portaudio._ENDS = 0.1
+speaker = CardSpeaker({DEVICE!r})
+abort = speaker._stream._stream.abort
+speaker._stream._stream.abort = lambda **options: (abort(**options), threading.Event().wait())
+sounddevice._terminate = lambda: threading.Event().wait()
+speaker.close()
+print("closed")
+""")
+    assert words == "closed\n"
+
+
 def test_without_portaudio_the_words_say_what_to_install() -> None:
     words = told(f"ctypes.util.find_library = lambda name: None\n{OPEN}")
     assert words.startswith("NoPortAudio The kernel's sound card is reached through PortAudio, which cannot be loaded")

@@ -1,5 +1,6 @@
 """The only door to sounddevice, and so to PortAudio: which devices there are, and an open stream of one of them."""
 
+import atexit
 import contextlib
 import threading
 import weakref
@@ -93,6 +94,8 @@ class Stream:
         """End it; called again, it does nothing. One that cannot be ended counts as in use as long as we live."""
         if _within(_ENDS, self._end):
             _in_use.discard(self)
+        else:
+            _leave_open()
 
     def _end(self) -> None:
         with contextlib.suppress(self._error):  # the device is gone already
@@ -148,6 +151,15 @@ def _look_again() -> bool:
         sound._initialize()
 
     return _within(_ENDS, again)
+
+
+def _leave_open() -> None:
+    """Have Python end without PortAudio, which would wait for a stream that does not end.
+
+    Seen with PulseAudio 16.1, whose server had died: its client waits for a piece of memory while it holds the lock
+    that PortAudio's thread waits for, and sounddevice ends PortAudio when Python ends.
+    """
+    atexit.unregister(portaudio()._exit_handler)
 
 
 def _within(seconds: float, work: Callable[[], None]) -> bool:
