@@ -9,11 +9,13 @@ import pytest
 import pytest_asyncio
 from lab import FAKE_MICROPHONE, chromium
 from page_harness import serving
+from playwright.async_api import expect
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Locator, Page
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+expect.set_options(timeout=20_000)
 HOSTILE = "</script><img src=x onerror=window.pwned=1><b>bold</b>"
 WORDS = {
     "before": "Ready",
@@ -322,7 +324,7 @@ async def test_space_talks_while_the_panel_has_the_focus(browser: "Browser", add
         for _ in range(5):
             await panel.page.keyboard.down(" ")
         await panel.talks(True)
-        assert await panel.talk.get_attribute("aria-pressed") == "true"
+        await expect(panel.talk).to_have_attribute("aria-pressed", "true")
         await panel.page.keyboard.up(" ")
         await panel.talks(True, False)
         assert await panel.page.evaluate("leaked") == 0
@@ -393,9 +395,9 @@ async def test_every_control_says_what_it_does_to_the_kernel(browser: "Browser",
             {"t": "handoff"},
             {"t": "hangup"},
         ]
-        assert await panel.button("Approve").is_disabled()
+        await expect(panel.button("Approve")).to_be_disabled()
         await panel.trait("approvals", [])
-        assert await panel.button("Approve").count() == 0
+        await expect(panel.button("Approve")).to_have_count(0)
 
 
 async def test_after_the_call_the_main_act_is_to_hand_off_and_then_to_play(browser: "Browser", address: str) -> None:
@@ -407,7 +409,7 @@ async def test_after_the_call_the_main_act_is_to_hand_off_and_then_to_play(brows
         assert await panel.sent("handoff") == [{"t": "handoff"}]
         await panel.page.evaluate("(ticket) => hk.trait('ticket', ticket)", page_states.TICKET)
         await panel.trait("controls", {"handing_off": False})
-        assert (await panel.talk.inner_text()).strip() == "Play"
+        await expect(panel.talk).to_have_text("Play")
         assert "valid on attempt 2" in await panel.el.inner_text()
         await panel.button("Hand off again").click()
         await panel.button("New call").click()
@@ -514,9 +516,8 @@ async def test_two_views_show_the_same_call_and_one_may_go(browser: "Browser", a
         assert await panels.count() == 2
         assert len(await panel.sent("hello")) == 1
         await panels.nth(1).get_by_role("button", name="Mute", exact=True).click()
-        assert (
-            await panels.nth(0).get_by_role("button", name="Mute", exact=True).get_attribute("aria-pressed") == "true"
-        )
+        mute = panels.nth(0).get_by_role("button", name="Mute", exact=True)
+        await expect(mute).to_have_attribute("aria-pressed", "true")
         await panels.nth(0).get_by_role("tab", name="Events").click()
         assert await panels.nth(1).get_by_role("tab", name="Events").get_attribute("aria-selected") == "false"
         await panel.page.evaluate("hk.ends[0](), hk.frame()")
