@@ -5,69 +5,26 @@ learner's story. It raises nothing: whatever it is given, it answers with a `Che
 """
 
 import difflib
-import inspect
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import wraps
-from typing import Any, ParamSpec
+from collections.abc import Iterable
+from typing import Any
 
 from .audio import BYTES_PER_MS, SAMPLE_RATE
 from .call import Call
-from .errors import HandoffkitError
 from .extraction.judge import State, examine
 from .extraction.result import HandoffResult
 from .log import EventLog
 from .marks import Extraction
 from .microphone import BLOCK_BYTES, BLOCK_MS
+from .verdict import Check, NotYet, an, checked, counted, take
 
 __all__ = ["Check", "blocks", "call", "frames", "heard", "interrupted", "result", "sent", "tool"]
-
-P = ParamSpec("P")
 
 _ALIKE = 0.8
 """How alike two words are, of 1, to pass for the same one misheard (`difflib`)."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Check:
-    """What a check has found; true if the exercise is done."""
-
-    ok: bool
-    words: str
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        return f"✓ {self.words}" if self.ok else f"Not yet: {self.words}"
-
-    __repr__ = __str__
-
-
-class _NotYet(Exception):
-    """Something is missing: what, and why it counts as missing."""
-
-    def __init__(self, what: str, why: str) -> None:
-        super().__init__(f"{what}, because {why}.")
-
-
-def _check(look: Callable[P, str]) -> Callable[P, Check]:
-    """Turn a function that returns its praise, or raises `_NotYet`, into one that returns a `Check`."""
-
-    @wraps(look)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> Check:
-        try:
-            return Check(True, look(*args, **kwargs))
-        except _NotYet as error:
-            return Check(False, str(error))
-        except HandoffkitError as error:
-            return Check(False, f"this cannot be looked at, because of an error. {error}")
-
-    return checked
-
-
-@_check
+@checked
 def call(found: Any, *, turns: int = 1, handed_off: bool = False) -> str:
     """Check that *found*, a call or its log, holds enough turns with their answers.
 
@@ -79,18 +36,18 @@ def call(found: Any, *, turns: int = 1, handed_off: bool = False) -> str:
     log = _log(found)
     count = len(_callers(_whole(log)))
     if count < turns:
-        raise _NotYet("the call is too short", f"it has {_count(count, 'turn')} of the caller's, and {turns} are asked")
-    answered = f"The call has {_count(count, 'turn')} of the caller's, and each got its answer."
+        raise NotYet("the call is too short", f"it has {counted(count, 'turn')} of the caller's, and {turns} are asked")
+    answered = f"The call has {counted(count, 'turn')} of the caller's, and each got its answer."
     if not handed_off:
         return answered
     if not any(isinstance(mark, Extraction) and mark.status == "ok" for mark in log.marks):
-        raise _NotYet(
+        raise NotYet(
             "the call has no result", "no handoff of it was answered; `await my_call.handoff(...)` asks for one"
         )
     return f"{answered} It was handed off, too."
 
 
-@_check
+@checked
 def result(
     found: Any, *, other_than: type | None = None, adds_to: type | None = None, rejected: str | None = None
 ) -> str:
@@ -102,30 +59,30 @@ def result(
         adds_to: A type whose fields the output must have, and at least one more.
         rejected: A field that an attempt must have been rejected for, before one was accepted.
     """
-    handed = _given(found, HandoffResult, "the result of a handoff", "`await call.handoff(...)`")
+    handed = take(found, HandoffResult, "the result of a handoff", "`await call.handoff(...)`")
     if other_than is not None and type(handed.output) is other_than:
-        raise _NotYet("there is no schema of your own", f"the output is {_a(other_than.__name__)} again")
+        raise NotYet("there is no schema of your own", f"the output is {an(other_than.__name__)} again")
     more = "" if adds_to is None else _added(handed, adds_to)
-    attempts = f"after {_count(len(handed.attempts), 'attempt')}"
+    attempts = f"after {counted(len(handed.attempts), 'attempt')}"
     if rejected is not None:
         _check_rejected(handed, rejected)
         attempts += f", one of them rejected for `{rejected}`"
-    return f"The handoff gave {_a(type(handed.output).__name__)}{more}, {attempts}."
+    return f"The handoff gave {an(type(handed.output).__name__)}{more}, {attempts}."
 
 
-@_check
+@checked
 def frames(found: Any, log: EventLog, **wanted: Any) -> str:
     """Check that *found* holds the frames that `log.filter(**wanted)` holds, and no others."""
-    held = {frame.seq: frame.event for frame in _given(found, EventLog, "part of the log", "`log.filter(...)`")}
+    held = {frame.seq: frame.event for frame in take(found, EventLog, "part of the log", "`log.filter(...)`")}
     asked = {frame.seq for frame in log.filter(**wanted)}
     if extra := sorted(held.keys() - asked):
-        raise _NotYet("there is too much in it", f"frame {extra[0]} ({held[extra[0]]}) is none of these")
+        raise NotYet("there is too much in it", f"frame {extra[0]} ({held[extra[0]]}) is none of these")
     if missing := sorted(asked - held.keys()):
-        raise _NotYet("something is left out", f"frame {missing[0]} belongs to it, too")
-    return f"These are the {_count(len(held), 'frame')} that were asked for, and no others."
+        raise NotYet("something is left out", f"frame {missing[0]} belongs to it, too")
+    return f"These are the {counted(len(held), 'frame')} that were asked for, and no others."
 
 
-@_check
+@checked
 def sent(found: Any, path: str, value: Any) -> str:
     """Check that the client sent *value* in a call.
 
@@ -139,10 +96,10 @@ def sent(found: Any, path: str, value: Any) -> str:
     if value in values:
         return f"The client sent {value!r} as `{path}`."
     why = f"it was {values[-1]!r}" if values else f"no event of the client's has `{path}`"
-    raise _NotYet(f"{value!r} was not sent as `{path}`", why)
+    raise NotYet(f"{value!r} was not sent as `{path}`", why)
 
 
-@_check
+@checked
 def heard(found: Any, *words: str, turns: int | None = None) -> str:
     """Check that a caller was heard to speak, and loosely what: recognition differs from processor to processor.
 
@@ -154,22 +111,23 @@ def heard(found: Any, *words: str, turns: int | None = None) -> str:
     """
     spoken = [turn for turn in _callers(_whole(_log(found))) if turn.spoken]
     if not spoken:
-        raise _NotYet(
+        raise NotYet(
             "nobody was heard to speak", "the call has no spoken turn; `await my_call.send_audio(...)` makes one"
         )
     if turns is not None and len(spoken) != turns:
-        raise _NotYet(
-            f"the caller's sound was not taken for {_count(turns, 'turn')}", f"it became {_count(len(spoken), 'turn')}"
+        raise NotYet(
+            f"the caller's sound was not taken for {counted(turns, 'turn')}",
+            f"it became {counted(len(spoken), 'turn')}",
         )
     said = " ".join(turn.text for turn in spoken)
     missing = [word for word in words if not _is_in(word, said)]
     if 3 * len(missing) > len(words):
-        raise _NotYet(f"{_listed(missing)} was not heard", f"what was heard is {said!r}")
+        raise NotYet(f"{_listed(missing)} was not heard", f"what was heard is {said!r}")
     about = f", with most of these words: {_listed(words)}" if words else ""
-    return f"The caller was heard in {_count(len(spoken), 'spoken turn')}{about}."
+    return f"The caller was heard in {counted(len(spoken), 'spoken turn')}{about}."
 
 
-@_check
+@checked
 def interrupted(found: Any, *, replies: int = 1) -> str:
     """Check that replies were spoken over, and that only what was heard of them stayed in the conversation.
 
@@ -180,17 +138,17 @@ def interrupted(found: Any, *, replies: int = 1) -> str:
     state = _whole(_log(found))
     cut = [turn for turn in state.turns if turn.interrupted]
     if not cut:
-        raise _NotYet("no reply was interrupted", "the agent could say each of them to its end")
+        raise NotYet("no reply was interrupted", "the agent could say each of them to its end")
     known = [turn for turn in cut if turn.heard_ms]
     if len(known) < replies:
         what = f"too few replies were cut after something of them was heard ({len(known)} of {replies})"
-        raise _NotYet(what, _why_not_known(cut))
+        raise NotYet(what, _why_not_known(cut))
     if longer := [turn for turn in known if turn.text == turn.generated]:
-        raise _NotYet("a reply was heard to its end", f"all of {longer[0].text!r} is in the conversation")
-    return f"The caller cut {_count(len(known), 'reply', 'replies')} short, and only what was heard stayed."
+        raise NotYet("a reply was heard to its end", f"all of {longer[0].text!r} is in the conversation")
+    return f"The caller cut {counted(len(known), 'reply', 'replies')} short, and only what was heard stayed."
 
 
-@_check
+@checked
 def tool(
     found: Any,
     name: str | None = None,
@@ -213,20 +171,20 @@ def tool(
     wanted = f"`{name}`" if name else "another tool" if other_than else "a tool"
     if not fitting:
         called = ", ".join(dict.fromkeys(f"`{use.name}`" for _, use in used))
-        raise _NotYet(
+        raise NotYet(
             f"{wanted} was not called", f"the agent called only {called}" if called else "the agent called no tool"
         )
     if turn is not None and all(number != turn for number, _ in fitting):
-        raise _NotYet(f"{wanted} was not called for turn {turn}", f"it was called for turn {fitting[0][0]}")
+        raise NotYet(f"{wanted} was not called for turn {turn}", f"it was called for turn {fitting[0][0]}")
     number, use = next(each for each in fitting if turn in (None, each[0]))
     if use.output is None:
-        raise _NotYet(f"`{use.name}` has not returned", "no output of it came")
+        raise NotYet(f"`{use.name}` has not returned", "no output of it came")
     if gave is not None and not any(gave in (each.output or "") for _, each in fitting):
-        raise _NotYet(f"the agent did not get {gave!r} for `{use.name}`", f"it got {use.output!r}")
+        raise NotYet(f"the agent did not get {gave!r} for `{use.name}`", f"it got {use.output!r}")
     return f"The agent called `{use.name}` for turn {number} of the caller's and got its output."
 
 
-@_check
+@checked
 def blocks(found: Any, *, hertz: float | None = None, seconds: float = 1.0) -> str:
     """Check that *found* is what a microphone gives: blocks of PCM16, mono, 24000 Hz, of 40 ms each.
 
@@ -235,28 +193,28 @@ def blocks(found: Any, *, hertz: float | None = None, seconds: float = 1.0) -> s
         hertz: The tone that must be the loudest in them, a fiftieth more or less.
         seconds: How long they must sound, a block more or less.
     """
-    given = _given(found, list, "the list of blocks", "`[block async for block in your_microphone()]`")
+    given = take(found, list, "the list of blocks", "`[block async for block in your_microphone()]`")
     _check_blocks(given)
     pcm = b"".join(given)
     if abs(len(pcm) - seconds * 1000 * BYTES_PER_MS) > BLOCK_BYTES:
         found_ms = len(pcm) // BYTES_PER_MS
-        raise _NotYet(f"it does not last {seconds:g} s", f"the blocks have {found_ms} ms at {SAMPLE_RATE} Hz")
+        raise NotYet(f"it does not last {seconds:g} s", f"the blocks have {found_ms} ms at {SAMPLE_RATE} Hz")
     if not any(pcm):
-        raise _NotYet("there is no sound in it", "all its samples are zero")
+        raise NotYet("there is no sound in it", "all its samples are zero")
     heard = _loudest(pcm)
     if hertz is not None and abs(heard - hertz) > hertz / 50:
-        raise _NotYet(f"it has no tone of {hertz:g} Hz", f"the loudest one in it has {heard:.0f} Hz")
-    return f"{_count(len(given), 'block')} of sound, the loudest tone at {heard:.0f} Hz: a call can listen to it."
+        raise NotYet(f"it has no tone of {hertz:g} Hz", f"the loudest one in it has {heard:.0f} Hz")
+    return f"{counted(len(given), 'block')} of sound, the loudest tone at {heard:.0f} Hz: a call can listen to it."
 
 
 def _check_blocks(given: list[Any]) -> None:
     """Raise what is wrong with the first of them that no microphone would give."""
     for number, block in enumerate(given, 1):
         if not isinstance(block, bytes):
-            raise _NotYet(f"block {number} is no sound", f"it is {_a(type(block).__name__)}, and sound is bytes")
+            raise NotYet(f"block {number} is no sound", f"it is {an(type(block).__name__)}, and sound is bytes")
         if len(block) % 2 or len(block) > BLOCK_BYTES or (len(block) < BLOCK_BYTES and number < len(given)):
             wanted = f"{BLOCK_MS} ms of PCM16 at {SAMPLE_RATE} Hz are {BLOCK_BYTES}"
-            raise _NotYet(f"block {number} has no {BLOCK_MS} ms", f"it has {len(block)} bytes, and {wanted}")
+            raise NotYet(f"block {number} has no {BLOCK_MS} ms", f"it has {len(block)} bytes, and {wanted}")
 
 
 def _loudest(pcm: bytes) -> float:
@@ -267,29 +225,17 @@ def _loudest(pcm: bytes) -> float:
     return float(strength.argmax()) * SAMPLE_RATE / (len(pcm) // 2)
 
 
-def _given(found: Any, kind: type[Any] | tuple[type[Any], ...], what: str, how: str) -> Any:
-    """Return *found* if it is of its kind; else say what stands there instead."""
-    if isinstance(found, kind):
-        return found
-    missing = f"{what} is missing"
-    if found is ...:
-        raise _NotYet(missing, "the exercise cell still says `...`")
-    if inspect.isawaitable(found):
-        raise _NotYet(missing, "the word `await` is missing in front of what gives it")
-    raise _NotYet(missing, f"this is {_a(type(found).__name__)}; {how} gives one")
-
-
 def _log(found: Any) -> EventLog:
-    given = _given(found, (Call, EventLog), "the call", "`hk.Call(agent)`")
+    given = take(found, (Call, EventLog), "the call", "`hk.Call(agent)`")
     return given.log if isinstance(given, Call) else given
 
 
 def _whole(log: EventLog) -> State:
     state = examine(log.turns, log.ends, log.open_turns.values())
     if state.failed:
-        raise _NotYet(f"turn {state.failed.number} has no complete answer", state.failed.reason)
+        raise NotYet(f"turn {state.failed.number} has no complete answer", state.failed.reason)
     if state.waiting:
-        raise _NotYet("the last turn has no complete answer yet", state.waiting)
+        raise NotYet("the last turn has no complete answer yet", state.waiting)
     return state
 
 
@@ -309,9 +255,9 @@ def _used(state: State) -> list[tuple[int, Any]]:
 def _added(handed: HandoffResult, base: type) -> str:
     wanted = set(getattr(base, "model_fields", {}))
     if missing := sorted(wanted - handed.fields.keys()):
-        raise _NotYet(f"the field `{missing[0]}` is missing", f"the output must keep those of {base.__name__}")
+        raise NotYet(f"the field `{missing[0]}` is missing", f"the output must keep those of {base.__name__}")
     if not (more := [name for name in handed.fields if name not in wanted]):
-        raise _NotYet("there is no field of your own", f"the output has only those of {base.__name__}")
+        raise NotYet("there is no field of your own", f"the output has only those of {base.__name__}")
     return f" with {', '.join(f'`{name}`' for name in more)} beside the fields of {base.__name__}"
 
 
@@ -319,7 +265,7 @@ def _check_rejected(handed: HandoffResult, field: str) -> None:
     wrong = dict.fromkeys(error.field for attempt in handed.attempts for error in attempt.errors)
     if field not in wrong:
         names = ", ".join(f"`{name}`" for name in wrong)
-        raise _NotYet(
+        raise NotYet(
             f"no attempt was rejected for `{field}`", f"only {names} was" if wrong else "every attempt was accepted"
         )
 
@@ -348,11 +294,3 @@ def _is_in(word: str, said: str) -> bool:
 
 def _listed(words: Iterable[str]) -> str:
     return ", ".join(f"`{word}`" for word in words)
-
-
-def _count(number: int, what: str, many: str = "") -> str:
-    return f"{number} {what if number == 1 else many or what + 's'}"
-
-
-def _a(name: str) -> str:
-    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
