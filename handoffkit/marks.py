@@ -14,6 +14,7 @@ from .turns import TurnEnd, TurnTracker, closed_how, hung_up
 from .wire.conversation import Conversation, News, Speaker, ToolUse, Turn, Usage
 from .wire.dialogue import Item
 from .wire.frames import Frame, obj, text
+from .wire.outcome import answered
 
 __all__ = [
     "CallEnded",
@@ -34,6 +35,10 @@ __all__ = [
     "derive",
     "posted",
 ]
+
+
+AGENT = "agent"
+"""The kind of the mark that names the agent which a call begins with: `{"name": "Front"}`. The wire does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,10 @@ class LiveHandoff(Mark):
     """The new agent's name; empty where the wire does not tell."""
     instructions: str = ""
     """The instructions that are in force from here on."""
+    by: str = ""
+    """The name of the agent that had the call; empty where nobody has told."""
+    before: str = ""
+    """The instructions that were in force until here."""
 
     def __str__(self) -> str:
         return f"The call was handed to {self.to or 'an agent with other instructions'}."
@@ -238,6 +247,8 @@ class Derivation:
         """By connection that is closed: who ended it and how, in plain words."""
         self._interrupted: dict[Item, int] = {}
         self._takeovers: dict[str, bool] = {}
+        self._first_agents: dict[str, str] = {}
+        """By the call's label: what its kernel calls the agent that it begins with."""
         self._exchanges: dict[str, tuple[str, int, float]] = {}
         self._attempts: Counter[str] = Counter()
 
@@ -266,6 +277,7 @@ class Derivation:
     def _realtime(self, frame: Frame, data: dict[str, Any]) -> None:
         if (conversation := self.conversations.get(frame.conn)) is None:
             conversation = self.conversations[frame.conn] = Conversation(frame.conn, frame.label)
+            conversation.begins_with(self._first_agents.get(frame.label or "", ""))
         conversation.feed(frame, data)
         self._watch(conversation, frame, data)
         for news in conversation.news:
@@ -315,15 +327,32 @@ class Derivation:
             if output.get("type") == "function_call_output" and tool is not None:
                 to = _transferred(text(output, "output"))
                 if to and (self._takeovers.pop(conn, False) or tool.name.startswith("transfer_to_")):
-                    self.marks.append(LiveHandoff(frame.at, conn, to, conversation.told))
-        elif frame.event == "response.created" and self._takeovers.pop(conn, False):
-            self.marks.append(LiveHandoff(frame.at, conn, "", conversation.told))
+                    self._taken_over(conversation, frame.at, to)
+        elif frame.event == "response.created" and self._takeovers.get(conn) and not _under_way(conversation):
+            del self._takeovers[conn]
+            self._taken_over(conversation, frame.at, "")
+
+    def _taken_over(self, conversation: Conversation, at: float, to: str) -> None:
+        before, now = conversation.taken_over(to)
+        had = (before.agent, before.instructions) if before else ("", "")
+        self.marks.append(LiveHandoff(at, conversation.conn, now.agent, now.instructions, *had))
 
     def _posted(self, frame: Frame, data: dict[str, Any]) -> None:
         mark = posted(frame, data)
         if isinstance(mark, Inaudible) and mark.conn in self.conversations:
             self.conversations[mark.conn].no_words(mark.item_id)
+        elif isinstance(mark, OtherMark) and mark.name == AGENT:
+            self._begins_with(mark, frame.label)
         self.marks.append(mark)
+
+    def _begins_with(self, mark: OtherMark, label: str | None) -> None:
+        """Take the name of a call's first agent; it may be told before the call has a connection."""
+        if not isinstance(name := mark.data.get("name"), str):
+            return
+        if label is not None:
+            self._first_agents[label] = name
+        if mark.conn in self.conversations:
+            self.conversations[mark.conn].begins_with(name)
 
     def _exchange(self, frame: Frame, data: dict[str, Any]) -> None:
         """Follow one request of a handoff to its answer."""
@@ -331,7 +360,7 @@ class Derivation:
         if frame.dir == "client" and asked and frame.label is not None:
             self._attempts[frame.label] += 1
             self._exchanges[frame.conn] = frame.label, self._attempts[frame.label], frame.at
-        elif frame.conn in self._exchanges and (status := _answered(frame, data)) is not None:
+        elif frame.conn in self._exchanges and (status := answered(frame, data)) is not None:
             label, attempt, start = self._exchanges.pop(frame.conn)
             self.marks.append(Extraction(frame.at, frame.conn, label, attempt, status, start, frame.at - start))
 
@@ -344,28 +373,9 @@ def derive(frames: Iterable[Frame]) -> Derivation:
     return derivation
 
 
-def _answered(frame: Frame, data: dict[str, Any]) -> str | None:
-    """Say how a request of a handoff was answered: `ok` or the trouble; None while it is not."""
-    match frame.event:
-        case "response.completed":
-            return "ok"
-        case "response.failed" | "error":
-            return _trouble(obj(data, "response") or data) or "the response failed"
-        case "response.incomplete":
-            why = text(obj(obj(data, "response"), "incomplete_details"), "reason")
-            return f"the response is incomplete{f': {why}' if why else ''}"
-        case "close":
-            # Chat Completions' stream has no last event of its own, so a clean end is a whole answer there.
-            return "ok" if frame.channel == "chat" and data.get("by") != "drop" else "the connection ended too early"
-    if not frame.event.isdigit():
-        return None
-    trouble = _trouble(data)
-    return "ok" if frame.event.startswith("2") else f"HTTP {frame.event}{f': {trouble}' if trouble else ''}"
-
-
-def _trouble(data: dict[str, Any]) -> str | None:
-    error = obj(data, "error") or data
-    return text(error, "message") or text(error, "code")
+def _under_way(conversation: Conversation) -> bool:
+    """Say whether a handoff is not done: other instructions are not in force yet, or the transfer has no output."""
+    return conversation.told != conversation.instructions or conversation.items.awaits_output
 
 
 def _transferred(output: str | None) -> str:

@@ -1,5 +1,6 @@
 """Frames to turns and marks: order, late words, interruptions, tools, handoffs, extractions."""
 
+import json
 from dataclasses import FrozenInstanceError
 from itertools import permutations
 from pathlib import Path
@@ -511,8 +512,10 @@ def test_a_transfer_is_a_live_handoff() -> None:
     wire.replied("Billing here.", "r2", "a1")
     (mark,) = marks(wire, LiveHandoff)
     assert (mark.to, mark.instructions) == ("Billing agent", "Billing.")
+    assert (mark.by, mark.before) == ("", "Triage.")
     assert str(mark) == "The call was handed to Billing agent."
     assert turns(wire)[-1].instructions == "Billing."
+    assert turns(wire)[-1].agent == "Billing agent"
 
 
 def test_other_instructions_in_the_middle_of_a_call_are_a_live_handoff() -> None:
@@ -528,6 +531,79 @@ def test_a_session_that_is_set_up_in_two_steps_is_no_handoff() -> None:
     wire.session("Triage.").client("session.update", session={"instructions": "Triage.", "tracing": "auto"})
     wire.session("Triage.").typed("Hello.", "u1").ask().replied("Hi.", "r1", "a1")
     assert marks(wire, LiveHandoff) == []
+
+
+def transferred(wire: Wire, number: int, to: str, instructions: str) -> Wire:
+    """Hand the call over as openai-agents does, and let the new agent say something."""
+    wire.typed("Go on.", f"u{number}").ask().begin(f"r{number}").call(
+        f"k{number}", f"r{number}", name=f"transfer_to_{to}"
+    )
+    wire.done(f"r{number}").client("session.update", session={"instructions": instructions}).session(instructions)
+    wire.output(f"k{number}", json.dumps({"assistant": to})).ask()
+    return wire.replied(f"{to} here.", f"s{number}", f"a{number}")
+
+
+def agents(wire: Wire) -> list[str]:
+    return [turn.agent for turn in turns(wire) if turn.speaker == "agent"]
+
+
+def named(name: object, label: str, conn: str = "kernel", at: float = 0.0) -> Frame:
+    return Frame(0, at, conn, "mark", "client", "agent", {"name": name}, label)
+
+
+def test_a_reply_names_its_agent_also_one_whose_name_came_later() -> None:
+    wire = Wire().session("Front.").typed("Hello.", "u1").ask().replied("Hi.", "r1", "a1")
+    transferred(wire, 2, "Billing", "Bill.")
+    assert agents(wire) == ["", "Billing"]
+    transferred(wire, 3, "Front", "Front.")
+    assert agents(wire) == ["Front", "Billing", "Front"]
+    assert [(mark.by, mark.to) for mark in marks(wire, LiveHandoff)] == [("", "Billing"), ("Billing", "Front")]
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_mark_names_the_agent_that_the_call_begins_with(before: bool) -> None:
+    wire = Wire(label="call-1").session("Front.").typed("Hello.", "u1").ask().replied("Hi.", "r1", "a1")
+    transferred(wire, 2, "Billing", "Bill.")
+    mark = named("Front", "call-1") if before else named("Front", "call-1", "c1", wire.now)
+    frames = [mark, *wire.frames] if before else [*wire.frames, mark]
+    derivation = derive(frames)
+    assert [turn.agent for turn in derivation.turns] == ["", "Front", "", "Billing"]
+    (handoff,) = [mark for mark in derivation.marks if isinstance(mark, LiveHandoff)]
+    assert handoff.by == ("Front" if before else "")
+
+
+def test_a_mark_about_another_call_or_of_another_kind_names_nobody() -> None:
+    wire = Wire(label="call-1").session("Front.").typed("Hello.", "u1").ask().replied("Hi.", "r1", "a1")
+    frames = [named("Other", "call-2"), named(7, "call-1"), *wire.frames]
+    assert [turn.agent for turn in derive(frames).turns] == ["", ""]
+
+
+def test_agents_with_the_same_instructions_are_told_apart_by_name() -> None:
+    wire = Wire().session("Help.").typed("Hello.", "u1").ask().replied("Hi.", "r1", "a1")
+    for number, to in ((2, "Billing"), (3, "Orders"), (4, "Billing")):
+        transferred(wire, number, to, "Help.")
+    assert agents(wire) == ["", "Billing", "Orders", "Billing"]
+
+
+def test_a_reply_that_begins_before_the_new_instructions_is_the_old_agents() -> None:
+    wire = Wire().session("Front.").typed("My bill is wrong.", "u1").ask().begin("r1")
+    wire.call("k1", "r1", name="transfer_to_billing").done("r1").begin("late")
+    wire.client("session.update", session={"instructions": "Bill."}).session("Bill.")
+    wire.output("k1", '{"assistant": "Billing"}').words("Goodbye!", "late", "a1").done("late")
+    wire.ask().replied("Billing here.", "r2", "a2")
+    said = [(turn.text, turn.instructions, turn.agent) for turn in turns(wire) if turn.speaker == "agent"]
+    assert said == [("Goodbye!", "Front.", ""), ("Billing here.", "Bill.", "Billing")]
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_a_reply_that_begins_in_the_middle_of_a_handoff_makes_no_second_one(confirmed: bool) -> None:
+    wire = Wire().session("Front.").typed("My bill is wrong.", "u1").ask().begin("r1")
+    wire.call("k1", "r1", name="transfer_to_billing").done("r1")
+    wire.client("session.update", session={"instructions": "Bill."})
+    if confirmed:
+        wire.session("Bill.")
+    wire.begin("r2").output("k1", '{"assistant": "Billing"}').session("Bill.").replied("Hello.", "r3", "a3")
+    assert [mark.to for mark in marks(wire, LiveHandoff)] == ["Billing"]
 
 
 def exchange(*answers: tuple[str, dict[str, Any]], conn: str, at: float, channel: str = "responses") -> list[Frame]:

@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 from ..audio import duration_ms
 from ..turns import closed_how, hung_up
+from .agents import Voice, Voices
 from .dialogue import Item, Reply, Speaker, ToolUse, Turn, Usage
-from .frames import AUDIO_FIELDS, Frame, obj, text
+from .frames import Frame, obj, text
 from .items import Items, objects
+from .measures import part_number, sound_bytes, tokens
 from .sound import Hearing
 from .turn_state import EMPTY_COMMIT, Request, Requests
 
@@ -39,6 +41,7 @@ class Conversation:
         """The settings of turn detection in force; None where the client takes the turns itself."""
         self.speaking: Item | None = None
         """The turn that the caller is speaking now, as the service's turn detection says."""
+        self._voices = Voices()
         self._unasked: list[Item] = []
         """What the client has told since the last request for a reply: history, if it tells the agent's part too."""
         self._active: dict[str, Reply] = {}
@@ -64,6 +67,18 @@ class Conversation:
     def turns(self) -> list[Turn]:
         """The turns, in the order of the conversation."""
         return self.items.turns(self.conn, self.label)
+
+    # Agents.
+
+    def begins_with(self, agent: str) -> None:
+        """Take the name of the agent that the call begins with, which is not on the wire."""
+        self.items.renamed(self._voices.call_first(agent))
+
+    def taken_over(self, agent: str) -> tuple[Voice | None, Voice]:
+        """Note that *agent*, empty if nobody tells, has the call from here on; return who had it, and who has it."""
+        before, now = self._voices.take_over(agent, self.told)
+        self.items.renamed(now)
+        return before, now
 
     # The client.
 
@@ -103,7 +118,7 @@ class Conversation:
         self._requests.add(Request(text(data, "event_id"), [], outside, options))
 
     def _append(self, data: dict[str, Any], frame: Frame) -> None:
-        self._hearing.append(_sound(data, frame), self.at)
+        self._hearing.append(sound_bytes(data, frame), self.at)
 
     def _commit(self, data: dict[str, Any], frame: Frame) -> None:
         self._hearing.commit(self.at)
@@ -189,12 +204,12 @@ class Conversation:
 
     def _words(self, data: dict[str, Any], frame: Frame) -> None:
         item = self._heard(data)
-        item.pieces.setdefault(_part(data), []).append(text(data, "delta") or "")
+        item.pieces.setdefault(part_number(data), []).append(text(data, "delta") or "")
 
     def _words_done(self, data: dict[str, Any], frame: Frame) -> None:
         item = self._heard(data)
-        item.pieces.pop(_part(data), None)
-        item.whole[_part(data)] = (text(data, "transcript") or "").strip()
+        item.pieces.pop(part_number(data), None)
+        item.whole[part_number(data)] = (text(data, "transcript") or "").strip()
         item.pending = item.inaudible = False
         if not item.text():
             self._silent(item, "no words were recognised in it")
@@ -230,7 +245,8 @@ class Conversation:
         if request is None or not request.outside:
             said = text(request.options, "instructions") if request else None
             spoken = response.get("output_modalities") != ["text"]
-            reply = self._active[name] = Reply(name, self.instructions if said is None else said, spoken)
+            voice = self._voices.speaks(self.instructions)
+            reply = self._active[name] = Reply(name, self.instructions if said is None else said, spoken, voice)
             reply.behind = self.items.all[-1] if self.items.all else None
             self._unasked.clear()
         self.replies[name] = reply
@@ -273,17 +289,17 @@ class Conversation:
     def _part_text(self, data: dict[str, Any], frame: Frame) -> None:
         if (item := self._answer(data)) is not None:
             item.spoken = "transcript" in frame.event
-            item.pieces.setdefault(_part(data), []).append(text(data, "delta") or "")
+            item.pieces.setdefault(part_number(data), []).append(text(data, "delta") or "")
             self._sounds(item)
 
     def _part_done(self, data: dict[str, Any], frame: Frame) -> None:
         if (item := self._answer(data)) is not None:
-            item.whole[_part(data)] = text(data, "transcript") or text(data, "text") or ""
+            item.whole[part_number(data)] = text(data, "transcript") or text(data, "text") or ""
 
     def _part_sound(self, data: dict[str, Any], frame: Frame) -> None:
         if (item := self._answer(data)) is not None:
             item.spoken = True
-            item.audio_bytes += _sound(data, frame)
+            item.audio_bytes += sound_bytes(data, frame)
             item.audio_ms = duration_ms(item.audio_bytes)
             self._sounds(item)
 
@@ -302,7 +318,7 @@ class Conversation:
             return
         for found in objects(response.get("output")):
             self._item_of_reply({"item": found, "response_id": name}, frame)
-        reply.usage = _tokens(obj(response, "usage"))
+        reply.usage = tokens(obj(response, "usage"))
         if response.get("status") == "cancelled":
             spoke_over = text(obj(response, "status_details"), "reason") == "turn_detected"
             self._stop(reply, "the caller spoke over it" if spoke_over else "the client cancelled it")
@@ -386,20 +402,3 @@ _HANDLERS: dict[tuple[str, str], _Handler] = {
     ("client", "close"): Conversation._close,
     ("server", "close"): Conversation._close,
 }
-
-
-def _part(data: dict[str, Any]) -> int:
-    number = data.get("content_index")
-    return number if isinstance(number, int) else 0
-
-
-def _sound(data: dict[str, Any], frame: Frame) -> int:
-    """Return the bytes of sound in a frame; in one that is not from a log the sound is still base64."""
-    if frame.audio is not None:
-        return frame.audio.bytes
-    return len(text(data, AUDIO_FIELDS[frame.event]) or "") * 3 // 4
-
-
-def _tokens(usage: dict[str, Any]) -> Usage | None:
-    counts = [usage.get(name) for name in ("input_tokens", "output_tokens")]
-    return Usage(*(count if isinstance(count, int) else 0 for count in counts)) if usage else None

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .agents import Voice
+
 Speaker = Literal["caller", "agent", "operator"]
 Kind = Literal["message", "call", "other"]
 
@@ -82,6 +84,8 @@ class Turn:
     """Words are still on their way: a transcript that is due, or a reply that is being made."""
     label: str | None = None
     """The call that the connection belongs to, if the client said so."""
+    agent: str = ""
+    """The name of the agent that the reply was made by; empty for the caller, and where nobody has told."""
 
     def __repr__(self) -> str:
         """Return one short line for a notebook; quoted, since whatever was said is text."""
@@ -101,6 +105,7 @@ class Reply:
     id: str
     instructions: str
     spoken: bool
+    voice: Voice
     items: "list[Item]" = field(default_factory=list)
     usage: Usage | None = None
     behind: "Item | None" = None
@@ -228,6 +233,7 @@ def _turn(item: Item, calls: Sequence[Item], conn: str, label: str | None) -> Tu
         generated=generated,
         pending=item.pending,
         label=label,
+        agent=reply.voice.agent if reply else "",
     )
 
 

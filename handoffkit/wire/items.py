@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any
 
+from .agents import Voice
 from .dialogue import Item, Kind, Speaker, Turn, turns_of
 from .frames import text
 
@@ -32,6 +33,16 @@ class Items:
     def call(self, call_id: str | None) -> Item | None:
         """Return the tool call with the id *call_id*."""
         return self._calls.get(call_id or "")
+
+    @property
+    def awaits_output(self) -> bool:
+        """Whether the agent's last call of a tool has no output yet."""
+        last = next(reversed(self._calls.values()), None)
+        return last is not None and last.output is None and last.reply is not None
+
+    def renamed(self, voice: Voice | None) -> None:
+        """Note that the agent of *voice*, if any, has a name now."""
+        self.changed(*(item for item in self.all if voice and item.reply and item.reply.voice is voice))
 
     def changed(self, *items: Item) -> None:
         """Note that turns have to be made anew from the first of *items* on."""
