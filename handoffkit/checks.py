@@ -16,10 +16,11 @@ from .extraction.result import HandoffResult
 from .log import EventLog
 from .marks import Extraction
 from .microphone import BLOCK_BYTES, BLOCK_MS
+from .request_checks import request
 from .run_checks import run
 from .verdict import Check, NotYet, an, checked, counted, take
 
-__all__ = ["Check", "blocks", "call", "frames", "heard", "interrupted", "result", "run", "sent", "tool"]
+__all__ = ["Check", "blocks", "call", "frames", "heard", "interrupted", "request", "result", "run", "sent", "tool"]
 
 _ALIKE = 0.8
 """How alike two words are, of 1, to pass for the same one misheard (`difflib`)."""

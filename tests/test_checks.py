@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from conftest import ROOT
+from openai import AsyncOpenAI
 from pydantic import BaseModel
 from pydantic_ai import Agent
 
@@ -52,6 +53,7 @@ NO_CHECK_RAISES = [
     checks.call,
     checks.heard,
     checks.interrupted,
+    checks.request,
     checks.result,
     checks.tool,
     lambda found: checks.sent(found, "a.b", 1),
@@ -136,6 +138,22 @@ async def test_what_the_client_sent() -> None:
     assert checks.sent(call, "session.instructions", "Support.")
     assert "because it was 'Support.'" in str(checks.sent(call, "session.instructions", "Sales."))
     assert "no event of the client's has `session.speed`" in str(checks.sent(call, "session.speed", 2))
+
+
+async def test_what_the_last_request_gave_the_model_to_read(connected: Endpoint) -> None:
+    assert "because no agent has been run" in str(checks.request(hk.log()))
+    await AsyncOpenAI().responses.create(model="gpt-5.2", input=FIRST, instructions="Help.", store=False)
+    log = hk.log()
+    praise = "✓ The last request gave the model 1 item to read, as it was asked for."
+    assert str(checks.request(log, items=1, words=["laptop"], without=["router"], fields=["store"])) == praise
+    assert f"'router' is not in the last request, because its input is ['{FIRST}']" in str(
+        checks.request(log, words=["router"])
+    )
+    assert "'laptop' is still in the last request, because the model" in str(checks.request(log, without=["laptop"]))
+    assert "has no `conversation`, because it has only" in str(checks.request(log, fields=["conversation"]))
+    assert "has not 2 items, because it has 1" in str(checks.request(log, items=2))
+    await AsyncOpenAI().chat.completions.create(model="gpt-5.2", messages=[{"role": "user", "content": SECOND}])
+    assert checks.request(log, items=1, words=[SECOND], without=[FIRST])
 
 
 async def test_a_tool_and_the_turn_that_it_was_called_for() -> None:
