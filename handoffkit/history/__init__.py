@@ -1,0 +1,27 @@
+"""Conversations as messages: turns of the log as pydantic-ai's, and those as openai-agents' items and back. Pure."""
+
+from .losses import KINDS, Converted, Loss
+from .read_items import from_items
+from .redaction import redacted
+from .session_history import from_session_history, to_session_history
+from .turns import messages
+from .words import INAUDIBLE, Unanswered, caller_words, unanswered
+from .write_items import to_items
+from .write_seed import to_seed
+
+__all__ = [
+    "INAUDIBLE",
+    "KINDS",
+    "Converted",
+    "Loss",
+    "Unanswered",
+    "caller_words",
+    "from_items",
+    "from_session_history",
+    "messages",
+    "redacted",
+    "to_items",
+    "to_seed",
+    "to_session_history",
+    "unanswered",
+]

@@ -1,0 +1,147 @@
+"""A history without what must not be read: every text that a model could come to see goes through one function.
+
+What a service stored or sealed is read by it, too: a message that goes out with the id of its first version is read in
+that version (`TextPart.id` of pydantic-ai says so), and sealed reasoning says what it was made from. So nothing of the
+kind leaves here, whether a text changed or not. Sound cannot be searched and is left out where its words are known.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic_ai.messages import (
+    BinaryContent,
+    CompactionPart,
+    FileUrl,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    NativeToolCallPart,
+    NativeToolReturnPart,
+    SpeechPart,
+    StructuredContent,
+    TextContent,
+    ThinkingPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from .words import INAUDIBLE
+
+Replace = Callable[[str], str]
+
+_NAMES = {
+    *("kind", "part_kind", "tool_name", "tool_call_id", "tool_kind", "speaker", "outcome", "scope", "granularity"),
+    *("id", "provider_name", "dynamic_ref", "context_id", "media_type", "_media_type", "_identifier"),
+}
+"""Fields that name or number something, and are no text."""
+_STORED = {"id": None, "provider_details": None, "signature": None}
+"""What would lead a service back to the text as it was."""
+
+
+def redacted(messages: Sequence[ModelMessage], replace: Replace) -> list[ModelMessage]:
+    """Return *messages* with *replace* applied to every text that a model could read.
+
+    That is words and transcripts, system prompts and instructions, reasoning, arguments and outputs of tools (inside
+    JSON, too, keys and numbers as well), files of text, addresses, and summaries. Ids and sealed content of a service
+    go, so that it cannot look the old text up; hosted tools' calls go, since they are nothing but ids. Metadata goes.
+    Pictures, and documents other than text, are handed on unread. *replace* sees one text at a time: what is said
+    half in one message and half in the next is not found.
+    """
+    return [_message(message, replace) for message in messages]
+
+
+def _message(message: ModelMessage, change: Replace) -> ModelMessage:
+    parts = [part for each in message.parts for part in _part(each, change)]
+    if isinstance(message, ModelRequest):
+        instructions = change(message.instructions) if message.instructions is not None else None
+        return replace(message, parts=parts, instructions=instructions, metadata=None, conversation_id=None)
+    return replace(
+        message,
+        parts=parts,
+        provider_response_id=None,
+        provider_details=_deep({"refusal": refusal}, change) if (refusal := _refusal(message)) else None,
+        conversation_id=None,
+        metadata=None,
+        failed_attempts=None,
+    )
+
+
+def _refusal(message: ModelResponse) -> object:
+    return (message.provider_details or {}).get("refusal")
+
+
+def _part(part: Any, change: Replace) -> Iterator[Any]:
+    match part:
+        case NativeToolCallPart() | NativeToolReturnPart() | CompactionPart(content=None):
+            return
+        case ThinkingPart(content=""):
+            return
+        case UserPromptPart(content=list() | tuple() as content):
+            yield replace(part, content=[_deep(each, change) for each in content])
+        case SpeechPart():
+            yield _speech(part, change)
+        case ToolReturnPart():
+            yield replace(part, content=_deep(part.content, change), metadata=None)
+        case _:
+            yield _object(part, change)
+
+
+def _speech(part: SpeechPart, change: Replace) -> SpeechPart:
+    transcript = change(part.transcript) if part.transcript else part.transcript
+    if part.audio is not None and not transcript:
+        transcript = INAUDIBLE
+    times = [replace(each, text=change(each.text)) for each in part.timestamps] if part.timestamps else None
+    return replace(part, transcript=transcript, audio=None, timestamps=times, id=None, provider_details=None)
+
+
+def _object(thing: Any, change: Replace) -> Any:
+    """Return a part or a file with every text in it changed."""
+    named = {field.name for field in fields(thing)}
+    new = {name: _deep(getattr(thing, name), change) for name in named - _NAMES}
+    return replace(thing, **new | {name: None for name in _STORED if name in named})
+
+
+def _deep(value: Any, change: Replace) -> Any:
+    match value:
+        case str():
+            return _text(value, change)
+        case bool() | None | datetime():
+            return value
+        case int() | float():
+            number = str(value)
+            return value if (changed := change(number)) == number else changed
+        case dict():
+            return {
+                _text(key, change) if isinstance(key, str) else key: _deep(each, change) for key, each in value.items()
+            }
+        case list() | tuple():
+            return [_deep(each, change) for each in value]
+        case StructuredContent() | TextContent():
+            return TextContent(change(value.content))
+        case BinaryContent():
+            return _file(value, change)
+        case FileUrl():
+            return replace(value, url=change(value.url), vendor_metadata=_deep(value.vendor_metadata, change))
+    return _object(value, change) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def _file(content: BinaryContent, change: Replace) -> BinaryContent:
+    if not content.media_type.startswith("text/"):
+        return content
+    text = content.data.decode("utf-8", errors="replace")
+    return content if (changed := _text(text, change)) == text else replace(content, data=changed.encode())
+
+
+def _text(text: str, change: Replace) -> str:
+    """Return *text* changed; of JSON what it says, however it is written down."""
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return change(text)
+        new = _deep(value, change)
+        return text if new == value and change(text) == text else change(json.dumps(new, ensure_ascii=False))
+    return change(text)

@@ -1,0 +1,204 @@
+"""A history of pydantic-ai messages made ready to be written as items of another kind.
+
+What each of those kinds needs is done here, once: operator text stands apart, every tool's result has its call and
+every call its result, and what a framework noted for itself is left out. What is left is one step a part.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_ai.messages import (
+    INTERRUPTED_TOOL_RETURN_CONTENT,
+    CompactionPart,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    RetryFeedbackPart,
+    RetryPromptPart,
+    SpeechPart,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.usage import RequestUsage
+
+from .losses import Losses
+from .operator_text import OperatorText
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Words with which a model refused to answer; pydantic-ai keeps them beside the parts of a response."""
+
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One part of a history."""
+
+    where: str
+    """The message that it stands in, for losses."""
+    part: Any
+    """A part of pydantic-ai's, or a `Refusal`."""
+    answer: int = 0
+    """Which of the model's responses it belongs to: 1, 2, …; 0 for what the model did not say."""
+    cut: bool = False
+    """It was not finished."""
+    provider: str | None = None
+    """Whose model made it."""
+
+
+def steps(messages: Sequence[ModelMessage], losses: Losses, *, close_calls: bool = True) -> tuple[str, list[Step]]:
+    """Return the operator's text, and what was said and done, in order.
+
+    With *close_calls*, a call that never returned gets a result that says so.
+    """
+    operator = OperatorText(losses)
+    found: list[Step] = []
+    last = max((number for number, each in enumerate(messages, 1) if isinstance(each, ModelRequest)), default=0)
+    for number, message in enumerate(messages, 1):
+        where = f"message {number}"
+        if isinstance(message, ModelRequest):
+            new = list(_asked(message, where, operator, losses, last=number == last))
+        else:
+            new = list(_answered(message, where, number, operator, losses))
+        operator.talking = operator.talking or bool(new)
+        found += new
+    return operator.whole(), _paired(found, losses, close_calls=close_calls)
+
+
+def _asked(message: ModelRequest, where: str, operator: OperatorText, losses: Losses, *, last: bool) -> Iterator[Step]:
+    if message.instructions:
+        operator.replace(where, message.instructions)
+    _leave(message, losses, "run_id", "conversation_id", "metadata")
+    for part in message.parts:
+        match part:
+            case SystemPromptPart(scope="request") if not last:
+                losses.add("superseded", where, "a system prompt that held for one request is left out")
+            case SystemPromptPart():
+                _leave(part, losses, "dynamic_ref", "context_id", "metadata")
+                operator.add(where, part.content)
+            case UserPromptPart(content="") | UserPromptPart(content=[]):
+                losses.add("empty", where, "a prompt without content is left out")
+            case UserPromptPart() | SpeechPart():
+                yield Step(where, part)
+            case ToolReturnPart():
+                yield Step(where, part)
+            case RetryPromptPart(tool_name=str(name)):
+                yield Step(where, ToolReturnPart(name, part.model_response(), part.tool_call_id, outcome="retried"))
+            case RetryPromptPart() | RetryFeedbackPart():
+                losses.add("retry", where, "what the model was told to do over is left out")
+            case CompactionPart():
+                _summary(part, where, operator, losses)
+            case _:
+                kind = getattr(part, "part_kind", type(part).__name__)
+                losses.add("change", where, f"a record of a change ({kind}) is left out")
+
+
+def _answered(
+    message: ModelResponse, where: str, number: int, operator: OperatorText, losses: Losses
+) -> Iterator[Step]:
+    _leave_record(message, losses)
+    provider = message.provider_name
+    parts = [part for part in message.parts if _has_content(part, where, losses)]
+    broken = message.state != "complete" or message.finish_reason in ("length", "error", "content_filter")
+    refusal = (message.provider_details or {}).get("refusal")
+    last = _last_words(parts) if broken and not isinstance(refusal, str) else None
+    if broken and last is None and not isinstance(refusal, str):
+        losses.add("ending", where, f"an unfinished reply ({_why(message)}) that left nothing to mark is left out")
+    elif message.finish_reason in ("length", "error", "content_filter") and not isinstance(refusal, str):
+        losses.add("ending", where, f"why the reply is not whole ({message.finish_reason}) is not kept")
+    for place, part in enumerate(parts):
+        if isinstance(part, CompactionPart) and part.content:
+            _summary(part, where, operator, losses)
+        else:
+            cut = place == last or getattr(part, "interrupted_at_ms", None) is not None
+            yield Step(where, part, number, cut, getattr(part, "provider_name", None) or provider)
+    if isinstance(refusal, str):
+        yield Step(where, Refusal(refusal), number, provider=provider)
+
+
+def _has_content(part: Any, where: str, losses: Losses) -> bool:
+    if isinstance(part, TextPart) and not part.content:
+        losses.add("empty", where, "a text without a word is left out")
+        return False
+    return True
+
+
+def _last_words(parts: Sequence[Any]) -> int | None:
+    """Return which part shows that a response is not whole: the last spoken, else the last written one or call."""
+    for kind in (SpeechPart, TextPart, ToolCallPart):
+        places = [place for place, part in enumerate(parts) if isinstance(part, kind)]
+        if places:
+            return places[-1]
+    return None
+
+
+def _why(message: ModelResponse) -> str:
+    return message.finish_reason or message.state
+
+
+def _summary(part: CompactionPart, where: str, operator: OperatorText, losses: Losses) -> None:
+    if not part.content:
+        losses.add("summary", where, "a sealed summary of earlier turns is left out")
+        return
+    losses.add("summary", where, "a summary of earlier turns is now in `instructions`")
+    operator.add(where, part.content)
+
+
+def _paired(found: Sequence[Step], losses: Losses, *, close_calls: bool) -> list[Step]:
+    """Leave out results without a call, and give the calls without a result one behind their response."""
+    waiting: dict[str, list[int]] = {}
+    paired: list[Step] = []
+    for step in found:
+        part = step.part
+        if isinstance(part, ToolReturnPart):
+            if not waiting.get(part.tool_call_id):
+                losses.add("result", step.where, f"a result of {part.tool_name} without a call before it is left out")
+                continue
+            waiting[part.tool_call_id].pop(0)
+        elif isinstance(part, ToolCallPart):
+            waiting.setdefault(part.tool_call_id, []).append(len(paired))
+        paired.append(step)
+    hanging = sorted(place for places in waiting.values() for place in places)
+    return _closed(paired, hanging, losses) if close_calls and hanging else paired
+
+
+def _closed(paired: Sequence[Step], hanging: Sequence[int], losses: Losses) -> list[Step]:
+    late = set(hanging)
+    closed: list[Step] = []
+    open_steps: list[Step] = []
+    for place, step in enumerate(paired):
+        if open_steps and step.answer != open_steps[-1].answer:
+            closed += [_never(step, losses) for step in open_steps]
+            open_steps = []
+        closed.append(step)
+        if place in late:
+            open_steps.append(step)
+    return [*closed, *(_never(step, losses) for step in open_steps)]
+
+
+def _never(step: Step, losses: Losses) -> Step:
+    call: ToolCallPart = step.part
+    losses.add("call", step.where, f"{call.tool_name} was called and never returned; its result now says so")
+    content = INTERRUPTED_TOOL_RETURN_CONTENT
+    return Step(step.where, ToolReturnPart(call.tool_name, content, call.tool_call_id, outcome="interrupted"))
+
+
+def _leave(thing: object, losses: Losses, *names: str) -> None:
+    for name in names:
+        if getattr(thing, name, None) is not None:
+            losses.leave(name)
+
+
+def _leave_record(message: ModelResponse, losses: Losses) -> None:
+    if message.usage != RequestUsage():
+        losses.leave("usage")
+    _leave(message, losses, "model_name", "provider_url", "provider_response_id", "run_id", "conversation_id")
+    _leave(message, losses, "metadata", "workspace_ref", "failed_attempts")
+    if set(message.provider_details or {}) - {"refusal"}:
+        losses.leave("provider_details")
