@@ -8,7 +8,7 @@ from .call import Call
 from .connect import connect, disconnect, log
 from .endpoint.faults import Fault
 from .endpoint.models import KeywordModel, ScriptedModel, TextModel
-from .endpoint.models.prompt import ToolCall
+from .endpoint.models.prompt import Reasoning, ToolCall
 from .extraction.comparison import compare
 from .handoff import handoff
 from .log import EventLog, load, recover
@@ -19,6 +19,7 @@ __all__ = [
     "EventLog",
     "Fault",
     "KeywordModel",
+    "Reasoning",
     "ScriptedModel",
     "TextModel",
     "ToolCall",

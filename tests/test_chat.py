@@ -196,9 +196,10 @@ def test_words_and_calls_can_be_streamed_together() -> None:
 
 
 def test_a_failing_model_ends_a_stream_with_its_error() -> None:
-    assert chat.fail(ApiError("Out of lines.", status=500, type="server_error")) == {
-        "error": {"message": "Out of lines.", "type": "server_error", "param": None, "code": None}
-    }
+    error = ApiError("Out of lines.", status=500, type="server_error")
+    assert list(chat.fail(asked(stream=True), error, Ids("s"), NOW)) == [
+        {"error": {"message": "Out of lines.", "type": "server_error", "param": None, "code": None}}
+    ]
 
 
 # What the service was seen to answer, by what is wrong: (fields of the request, param, code, message).

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from handoffkit.endpoint.models import Message, Prompt, Reply, ScriptedModel, Tool, ToolCall, build
+from handoffkit.endpoint.models import Message, Prompt, Reasoning, Reply, ScriptedModel, Tool, ToolCall, build
 from handoffkit.endpoint.protocol.api_error import ApiError
 
 FINAL = Tool("final_result", parameters={"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
@@ -90,14 +90,27 @@ def test_outputs_may_call_tools() -> None:
     assert model.reply(written(tools=(LOOKUP,))).calls == (call, call)
 
 
+def test_outputs_may_begin_with_what_the_model_thinks() -> None:
+    call = ToolCall("lookup_order", "{}")
+    model = ScriptedModel(
+        outputs=[[Reasoning("a"), Reasoning("b"), "Yes."], [Reasoning("c"), call], [Reasoning("d"), 1]]
+    )
+    assert model.reply(written()) == Reply("Yes.", reasoning=("a", "b"))
+    assert model.reply(written(tools=(LOOKUP,))) == Reply(calls=(call,), reasoning=("c",))
+    valued = model.reply(written(tools=(FINAL,), tool_choice="required"))
+    assert (json.loads(valued.calls[0].arguments), valued.reasoning) == ({"a": 1}, ("d",))
+    assert ScriptedModel(outputs=[Reasoning("e")]).reply(written()) == Reply(reasoning=("e",))
+
+
 def test_a_script_crosses_as_json() -> None:
     call = ToolCall("f", '{"n": 1}')
-    model = ScriptedModel(["a", call, ["b", call]], [{"a": [1, None]}, "t", [1, 2], call], repeat=True)
+    outputs = [{"a": [1, None]}, "t", [1, 2], call, [Reasoning("r"), "t"]]
+    model = ScriptedModel(["a", call, ["b", call]], outputs, repeat=True)
     crossed = build(json.loads(json.dumps(model.describe())))
     assert isinstance(crossed, ScriptedModel)
     assert crossed.describe() == model.describe()
     assert [crossed.reply(spoken(n)) for n in range(3)] == [model.reply(spoken(n)) for n in range(3)]
-    assert [crossed.reply(written()) for _ in range(4)] == [model.reply(written()) for _ in range(4)]
+    assert [crossed.reply(written()) for _ in range(5)] == [model.reply(written()) for _ in range(5)]
 
 
 @pytest.mark.parametrize(
@@ -110,6 +123,9 @@ def test_a_script_crosses_as_json() -> None:
         ([], [object()], TypeError, r"outputs\[0\]"),
         ([], [{"a": float("nan")}], TypeError, "no JSON"),
         ([LooseCall("", {})], [], ValueError, "name"),
+        ([Reasoning("a")], [], TypeError, r"lines\[0\] is Reasoning"),
+        ([], [["a", Reasoning("b")]], ValueError, "thinks before it answers"),
+        ([], [[Reasoning(1)]], TypeError, "takes a str"),  # type: ignore[arg-type]
         ([LooseCall("f", "[1]")], [], ValueError, "JSON object"),
         ([LooseCall("f", "{")], [], ValueError, "no JSON"),
     ],

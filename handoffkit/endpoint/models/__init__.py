@@ -3,7 +3,7 @@
 from typing import Any
 
 from .keyword import KeywordModel
-from .prompt import Item, Message, Model, Prompt, Reply, Tool, ToolCall, ToolResult
+from .prompt import Item, Message, Model, Prompt, Reasoning, Reply, Tool, ToolCall, ToolResult
 from .scripted import ScriptedModel
 from .text_model import TextModel
 
@@ -13,6 +13,7 @@ __all__ = [
     "Message",
     "Model",
     "Prompt",
+    "Reasoning",
     "Reply",
     "ScriptedModel",
     "TextModel",

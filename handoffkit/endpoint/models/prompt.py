@@ -77,11 +77,24 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Reasoning:
+    """What a model thinks before it answers, in a script.
+
+    The service sends its words only where a summary of them is asked for (`reasoning.summary` in the request), and a
+    reasoning item with an id in any case.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What a model answers: words, calls of tools, or both."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
+    reasoning: tuple[str, ...] = ()
+    """What it thought before, part by part; empty for a model that does not reason."""
 
 
 class Model(Protocol):

@@ -1,13 +1,14 @@
 """A model that says what it is given, in order: exact, for notebooks and tests."""
 
 import dataclasses
+import itertools
 import json
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from ..protocol.api_error import ApiError
 from .keywords.output_tools import output_tools
-from .prompt import Prompt, Reply, Tool, ToolCall
+from .prompt import Prompt, Reasoning, Reply, Tool, ToolCall
 
 
 class ScriptedModel:
@@ -19,7 +20,7 @@ class ScriptedModel:
         outputs: What a text agent answers, one entry a request, in the order of the requests since `connect()`. A str
             is text; a `ToolCall` (or a list with one in it) is made; anything else is a value: it goes as JSON text, or
             as the arguments of the output tool where the request has one. Pydantic models and dataclasses count as
-            their JSON.
+            their JSON. A list that begins with `Reasoning` is what the model thinks, then any of these.
         repeat: Begin again at the end, instead of refusing.
 
     A tool call is anything with a `name` and `arguments`, the latter a dict or a JSON object as text.
@@ -88,9 +89,13 @@ def _spoken(parts: list[Any]) -> Reply:
 
 
 def _answered(parts: list[Any], prompt: Prompt) -> Reply:
-    if not any(isinstance(part, _Value) for part in parts):
-        return _spoken(parts)
-    value = parts[0].value
+    thoughts = tuple(part.text for part in parts if isinstance(part, Reasoning))
+    values = [part.value for part in parts if isinstance(part, _Value)]
+    reply = _valued(values[0], prompt) if values else _spoken(parts)
+    return dataclasses.replace(reply, reasoning=thoughts)
+
+
+def _valued(value: Any, prompt: Prompt) -> Reply:
     tool = _tool_for(value, output_tools(prompt))
     if tool is None:
         return Reply(json.dumps(_wrapped(value, prompt.output_schema or {}), ensure_ascii=False))
@@ -139,6 +144,8 @@ def _checked_part(part: Any, where: str) -> str | ToolCall:
 
 
 def _checked_output(entry: Any, where: str) -> list[Any]:
+    if isinstance(entry, Reasoning) or (isinstance(entry, list | tuple) and _thinks(entry)):
+        return _checked_thoughts(list(entry) if isinstance(entry, list | tuple) else [entry], where)
     if isinstance(entry, list | tuple) and any(_is_call(part) for part in entry):
         return [_checked_part(part, where) for part in entry]
     if isinstance(entry, str) or _is_call(entry):
@@ -151,6 +158,22 @@ def _checked_output(entry: Any, where: str) -> list[Any]:
             f"{where} is {entry!r}, which is no JSON ({error}). An output is a str, a ToolCall, or a value of "
             "JSON: a dict, a list, a number, a Pydantic model."
         ) from error
+
+
+def _thinks(entry: Sequence[Any]) -> bool:
+    return any(isinstance(part, Reasoning) for part in entry)
+
+
+def _checked_thoughts(parts: list[Any], where: str) -> list[Any]:
+    """Check what the model thinks, and then what it answers, which may be nothing."""
+    thoughts = list(itertools.takewhile(lambda part: isinstance(part, Reasoning), parts))
+    rest = parts[len(thoughts) :]
+    if _thinks(rest):
+        raise ValueError(f"{where}: a model thinks before it answers; put each Reasoning at the beginning of the list.")
+    for thought in thoughts:
+        if not isinstance(thought.text, str):
+            raise TypeError(f"{where}: Reasoning takes a str; found {thought.text!r}.")
+    return [*thoughts, *(_checked_output(rest[0] if len(rest) == 1 else rest, where) if rest else ())]
 
 
 def _plain(value: Any) -> Any:
@@ -185,6 +208,8 @@ def _described(part: Any) -> dict[str, Any]:
             return {"call": name, "arguments": json.loads(arguments)}
         case _Value(value=value):
             return {"value": value}
+        case Reasoning(text=thought):
+            return {"reasoning": thought}
         case _:
             return {"text": part}
 
@@ -192,4 +217,6 @@ def _described(part: Any) -> dict[str, Any]:
 def _rebuilt(part: dict[str, Any]) -> Any:
     if "call" in part:
         return ToolCall(part["call"], json.dumps(part["arguments"], ensure_ascii=False))
+    if "reasoning" in part:
+        return Reasoning(part["reasoning"])
     return _Value(part["value"]) if "value" in part else part["text"]

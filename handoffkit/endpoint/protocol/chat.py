@@ -12,7 +12,7 @@ from . import chat_fields, chat_messages, tools
 from .api_error import ApiError
 from .deltas import obfuscation, pieces
 from .ids import Ids
-from .usage import count_prompt, count_reply, within
+from .usage import count_prompt, count_reply, count_thoughts, within
 
 Record = dict[str, Any]
 
@@ -24,6 +24,8 @@ class Ask:
     prompt: Prompt
     stream: bool
     body: Record
+    conversation: None = None
+    """This API keeps none; here so that `chat` and `responses` are called alike."""
 
 
 def ask(body: Any, store: object = None) -> Ask:
@@ -80,9 +82,9 @@ def stream(asked: Ask, reply: Reply, ids: Ids, now: float) -> Iterator[Record]:
         yield {**common, "choices": [], "usage": _usage(asked, written)}
 
 
-def fail(error: ApiError) -> Record:
-    """Return what a stream carries, as its last chunk, when the model fails in the middle."""
-    return error.body()
+def fail(asked: Ask, error: ApiError, ids: Ids, now: float) -> Iterator[Record]:
+    """Yield what a stream carries when the model fails; arguments as in `complete`, and as in `responses`."""
+    yield error.body()
 
 
 def _prompt(body: Record) -> Prompt:
@@ -110,7 +112,9 @@ def _written(asked: Ask, reply: Reply, ids: Ids) -> tuple[Reply, str]:
     named = tuple(ToolCall(call.name, call.arguments or "{}", call.call_id or ids.new("call", 24)) for call in calls)
     stops = [body["stop"]] if isinstance(body.get("stop"), str) else body.get("stop") or []
     text = reply.text[: min((at for stop in stops if (at := reply.text.find(stop)) >= 0), default=None)]
-    written, whole = within(Reply(text, named), body.get("max_completion_tokens") or body.get("max_tokens"))
+    written, whole = within(
+        Reply(text, named, reply.reasoning), body.get("max_completion_tokens") or body.get("max_tokens")
+    )
     return written, "length" if not whole else "tool_calls" if named else "stop"
 
 
@@ -160,7 +164,7 @@ def _usage(asked: Ask, written: Reply) -> Record:
         "total_tokens": read + wrote,
         "prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0, "audio_tokens": 0},
         "completion_tokens_details": {
-            "reasoning_tokens": 0,
+            "reasoning_tokens": count_thoughts(written),
             "audio_tokens": 0,
             "accepted_prediction_tokens": 0,
             "rejected_prediction_tokens": 0,

@@ -98,6 +98,7 @@ def _list_items(request: _Request) -> Record:
 def _add_items(request: _Request) -> Record:
     conversation = request.store.conversation(request.ids[0])
     body = _checked(request.body, {"items": _new_items}, "items")
+    conversation.check_free()
     items.check_new(conversation.items.values(), body["items"])
     added = [items.kept(item, request.new) for item in body["items"]]
     conversation.add(added)
@@ -113,6 +114,7 @@ def _retrieve_item(request: _Request) -> Record:
 
 def _delete_item(request: _Request) -> Record:
     item, conversation = _retrieve_item(request), request.store.conversation(request.ids[0])
+    conversation.check_free()
     del conversation.items[item["id"]]
     return _shown(conversation)
 

@@ -1,11 +1,14 @@
 """The response as the service shows it: its fields and their defaults, its items, its usage."""
 
+import base64
+import hashlib
 from typing import Any
 
 from ..models.prompt import Reply, ToolCall
 from . import tools
 from .ids import Ids
 from .items import Record
+from .usage import count_reply, count_thoughts
 
 
 def begun(body: dict[str, Any], id: str, now: int, conversation_id: str | None) -> Record:
@@ -62,16 +65,42 @@ def tier(asked: str | None) -> str:
     return {"auto": "default", "fast": "priority"}.get(asked or "auto", asked or "default")
 
 
-def output(reply: Reply, ids: Ids, status: str) -> list[Record]:
-    """Return a reply as items, words before calls; the last has *status*, the others are completed."""
-    items: list[Record] = []
-    if reply.text or not reply.calls:
+def output(reply: Reply, ids: Ids, whole: bool, shown: bool = False) -> list[Record]:
+    """Return a reply as items: reasoning first, then words, then calls.
+
+    Args:
+        reply: The reply.
+        ids: Where ids come from.
+        whole: Whether it is all there; else the last item is incomplete.
+        shown: Whether the summary of the reasoning has its words.
+    """
+    items = [_reasoning(reply.reasoning, ids, shown)] if reply.reasoning else []
+    if reply.text or not (reply.calls or items):
         part = {"type": "output_text", "annotations": [], "logprobs": [], "text": reply.text}
         stamp = {"id": ids.new("msg", 40), "type": "message", "status": "completed"}
         items.append({**stamp, "content": [part], "role": "assistant"})
     items += [_call(call, ids) for call in reply.calls]
-    items[-1]["status"] = status
+    if not whole:
+        items[-1]["status"] = "incomplete"
     return items
+
+
+def _reasoning(thoughts: tuple[str, ...], ids: Ids, shown: bool) -> Record:
+    """Return the item of a model's thoughts.
+
+    Their words are no part of it unless a summary was asked for. What stands for the encrypted thoughts is there
+    without being asked for, as the official types say of the service (openai 3, `ResponseReasoningItem`); nobody can
+    read thoughts in it.
+    """
+    id = ids.new("rs", 40)
+    summary = [{"type": "summary_text", "text": thought} for thought in thoughts if thought] if shown else []
+    return {"id": id, "type": "reasoning", "encrypted_content": encrypted(id, thoughts), "summary": summary}
+
+
+def encrypted(id: str, thoughts: tuple[str, ...]) -> str:
+    """Return what stands for the encrypted thoughts of a reasoning item; the same on every run."""
+    digest = hashlib.sha512("/".join((id, *thoughts)).encode(errors="replace")).digest()
+    return "gAAAAA" + base64.urlsafe_b64encode(digest).decode()
 
 
 def _call(call: ToolCall, ids: Ids) -> Record:
@@ -80,12 +109,13 @@ def _call(call: ToolCall, ids: Ids) -> Record:
     return {**stamp, "arguments": call.arguments or "{}", "call_id": call_id, "name": call.name}
 
 
-def usage(read: int, written: int) -> Record:
-    """Return the usage of tokens read and written."""
+def usage(read: int, written: Reply) -> Record:
+    """Return the usage of *read* tokens and a reply; what a model thinks counts as written."""
+    thought, wrote = count_thoughts(written), count_reply(written)
     return {
         "input_tokens": read,
         "input_tokens_details": {"cache_write_tokens": 0, "cached_tokens": 0},
-        "output_tokens": written,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": read + written,
+        "output_tokens": wrote,
+        "output_tokens_details": {"reasoning_tokens": thought},
+        "total_tokens": read + wrote,
     }

@@ -5,8 +5,9 @@ service would send. Nothing is remembered before a reply is whole, so a request 
 counts once.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from ..models.prompt import Item, Message, Prompt, Reply
@@ -14,8 +15,8 @@ from . import items, response_events, response_fields, response_object, tools
 from .api_error import ApiError
 from .ids import Ids
 from .items import Record
-from .store import Conversation, Store
-from .usage import count_prompt, count_reply, within
+from .store import Conversation, Kept, Store
+from .usage import count_prompt, within
 
 _FAILURES = ("server_error", "rate_limit_exceeded", "invalid_prompt")  # what a failed response may give as its code
 
@@ -35,25 +36,27 @@ class Ask:
     store: Store
 
 
-def ask(body: Any, store: Store) -> Ask:
+def ask(body: Any, store: Store, recent: Mapping[str, Kept] = MappingProxyType({})) -> Ask:
     """Read the JSON body of `POST /v1/responses`.
 
     Args:
         body: The body, whatever it is.
         store: What the service remembers; it is read here and written when the reply is whole.
+        recent: Responses by their ids that can be gone on from besides those in the store.
 
     Raises:
         ApiError: What the service would answer to a request that is not in order, or one that asks for what cannot
-            be simulated (tools that OpenAI runs, background jobs).
+            be simulated (tools that OpenAI runs, background jobs), or one in a conversation that is being answered.
     """
     response_fields.check(body)
-    past, conversation = _past(body, store)
+    past, conversation = _past(body, store, recent)
     if not (body["input"] or past or conversation):
         names = "\"input\" or \"previous_response_id\" or 'prompt' or 'conversation'"
         raise ApiError(f"One of {names} must be provided.", code="missing_required_parameter")
     new = tuple(_resolved(item, store) for item in items.fresh(body["input"]))
     items.check_new(past, new)
     items.check_pairs((*past, *new))
+    store.links.check(past, new)
     prompt = _prompt(body, (*past, *new))
     return Ask(prompt, bool(body.get("stream")), body, past, new, conversation, store)
 
@@ -95,6 +98,8 @@ class Run:
     def __init__(self, asked: Ask, ids: Ids, now: float) -> None:
         self._asked, self._ids, self._now = asked, ids, int(now)
         self._number = 0
+        self.kept: Kept | None = None
+        """The response and what the model was given for it, once it is whole."""
         conversation_id = asked.conversation.id if asked.conversation else None
         self.response = response_object.begun(asked.body, ids.new("resp", 40), self._now, conversation_id)
 
@@ -119,29 +124,44 @@ class Run:
         ended = {"status": "failed", "error": {"code": code, "message": error.message}}
         yield self._numbered({"type": "response.failed", "response": {**self.response, **ended}})
 
+    def silence(self) -> Iterator[Record]:
+        """Yield `response.completed` of a response without output, which can be gone on from (`generate: false`)."""
+        response = self._ended([], True, Reply())
+        self._remember(response)
+        yield self._numbered({"type": "response.completed", "response": response})
+
     def complete(self, reply: Reply, *, remember: bool = True) -> Record:
         """Return the response with the model's reply in it."""
         calls = reply.calls[:1] if self._asked.body.get("parallel_tool_calls") is False else reply.calls
-        written, whole = within(Reply(reply.text, calls), self._asked.body.get("max_output_tokens"))
-        status = "completed" if whole else "incomplete"
-        response = {
-            **self.response,
-            "status": status,
-            "completed_at": self._now if whole else None,
-            "incomplete_details": None if whole else {"reason": "max_output_tokens"},
-            "output": response_object.output(written, self._ids, status),
-            "service_tier": response_object.tier(self._asked.body.get("service_tier")),
-            "usage": response_object.usage(count_prompt(self._asked.prompt), count_reply(written)),
-        }
+        written, whole = within(replace(reply, calls=calls), self._asked.body.get("max_output_tokens"))
+        response = self._ended(response_object.output(written, self._ids, whole, self._shown), whole, written)
         if remember:
             self._remember(response)
         return response
 
+    def _ended(self, output: list[Record], whole: bool, written: Reply) -> Record:
+        return {
+            **self.response,
+            "status": "completed" if whole else "incomplete",
+            "completed_at": self._now if whole else None,
+            "incomplete_details": None if whole else {"reason": "max_output_tokens"},
+            "output": output,
+            "service_tier": response_object.tier(self._asked.body.get("service_tier")),
+            "usage": response_object.usage(count_prompt(self._asked.prompt), written),
+        }
+
+    @property
+    def _shown(self) -> bool:
+        """Whether the client has asked for a summary of the model's reasoning."""
+        return bool((self._asked.body.get("reasoning") or {}).get("summary"))
+
     def _remember(self, response: Record) -> None:
         asked = self._asked
         new = [items.kept(item, self._ids) for item in asked.new]
+        self.kept = Kept(response, (*asked.past, *new))
+        asked.store.links.add(response["output"], stored=response["store"] or asked.conversation is not None)
         if response["store"]:
-            asked.store.keep(response, (*asked.past, *new))
+            asked.store.keep(self.kept)
         if asked.conversation:
             asked.conversation.add([*new, *response["output"]])
 
@@ -150,18 +170,24 @@ class Run:
         return {**event, "sequence_number": self._number - 1}
 
 
-def _past(body: dict[str, Any], store: Store) -> tuple[tuple[Record, ...], Conversation | None]:
+def _past(
+    body: dict[str, Any], store: Store, recent: Mapping[str, Kept]
+) -> tuple[tuple[Record, ...], Conversation | None]:
     previous, conversation = body.get("previous_response_id"), body.get("conversation")
     if previous and conversation:
         message = "Ensure you are only providing one of: 'previous_response_id' or 'conversation'."
         raise ApiError(f"Mutually exclusive parameters: ''. {message}", code="mutually_exclusive_parameters")
     if conversation:
         found = store.conversation(conversation["id"] if isinstance(conversation, dict) else conversation)
+        found.check_free()
         return tuple(found.items.values()), found
-    if previous and previous not in store.responses:
+    if not previous:
+        return (), None
+    kept = recent.get(previous) or store.responses.get(previous)
+    if kept is None:
         message = f"Previous response with id '{previous}' not found."
         raise ApiError(message, code="previous_response_not_found", param="previous_response_id")
-    return (store.responses[previous].context if previous else ()), None
+    return kept.context, None
 
 
 def _resolved(item: Record, store: Store) -> Record:

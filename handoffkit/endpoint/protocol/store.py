@@ -4,11 +4,13 @@ The oldest responses are forgotten when there are more than 10,000.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from .api_error import ApiError
 from .items import Record
+from .links import Links
 
 _MOST = 10_000  # responses
 
@@ -39,11 +41,38 @@ class Conversation:
     metadata: dict[str, Any]
     items: dict[str, Record] = field(default_factory=dict)
     """By id, oldest first."""
+    busy: bool = False
+    """A response in it is being made."""
+
+    def check_free(self) -> None:
+        """Make sure that nobody else works on it.
+
+        Raises:
+            ApiError: A response in it is being made. Words and code are the service's, as people have published them
+                (https://github.com/paulgmiller/careme/issues/379).
+        """
+        if self.busy:
+            message = "Another process is currently operating on this conversation. Please retry in a few seconds."
+            raise ApiError(message, code="conversation_locked", param="conversation")
 
     def add(self, items: list[Record]) -> None:
         """Append *items*; one whose id is there already is not added again."""
         for item in items:
             self.items.setdefault(item["id"], item)
+
+
+@contextmanager
+def held(conversation: Conversation | None) -> Iterator[None]:
+    """Keep everybody else from working on *conversation*; None is none."""
+    if conversation is None:
+        yield
+        return
+    conversation.check_free()
+    conversation.busy = True
+    try:
+        yield
+    finally:
+        conversation.busy = False
 
 
 class Store:
@@ -52,10 +81,11 @@ class Store:
     def __init__(self) -> None:
         self.responses: dict[str, Kept] = {}
         self.conversations: dict[str, Conversation] = {}
+        self.links = Links()
 
-    def keep(self, response: Record, given: tuple[Record, ...]) -> None:
-        """Remember *response* and what the model was given for it."""
-        self.responses[response["id"]] = Kept(response, given)
+    def keep(self, kept: Kept) -> None:
+        """Remember a response and what the model was given for it."""
+        self.responses[kept.response["id"]] = kept
         if len(self.responses) > _MOST:
             del self.responses[next(iter(self.responses))]
 

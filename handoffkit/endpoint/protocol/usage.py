@@ -38,29 +38,36 @@ def count_prompt(prompt: Prompt) -> int:
 
 
 def count_reply(reply: Reply) -> int:
-    """Return about how many tokens a model has written: its words and its calls of tools."""
-    return count_tokens(reply.text) + sum(
-        count_tokens(call.name) + count_tokens(call.arguments) for call in reply.calls
-    )
+    """Return about how many tokens a model has written: its thoughts, its words and its calls of tools."""
+    calls = sum(count_tokens(call.name) + count_tokens(call.arguments) for call in reply.calls)
+    return count_thoughts(reply) + count_tokens(reply.text) + calls
+
+
+def count_thoughts(reply: Reply) -> int:
+    """Return about how many of the tokens of *reply* are thoughts."""
+    return sum(map(count_tokens, reply.reasoning))
 
 
 def within(reply: Reply, limit: int | None) -> tuple[Reply, bool]:
     """Cut *reply* off after *limit* tokens, as a model that runs out of them does; None is no limit.
 
     Returns:
-        What was written until then, and whether that is all of it. Words come before calls; the call that does not
-        fit has cut arguments, and those after it are gone.
+        What was written until then, and whether that is all of it. Thoughts come before words and words before calls;
+        the call that does not fit has cut arguments, and those after it are gone.
     """
     if limit is None or count_reply(reply) <= limit:
         return reply, True
-    text = clip(reply.text, limit)
+    left = limit - count_thoughts(reply)
+    if left <= 0:
+        return Reply(reasoning=reply.reasoning), False
+    text = clip(reply.text, left)
     if text != reply.text:
-        return Reply(text), False
-    left, calls = limit - count_tokens(text), list[ToolCall]()
+        return Reply(text, reasoning=reply.reasoning), False
+    left, calls = left - count_tokens(text), list[ToolCall]()
     for call in reply.calls:
         left -= count_tokens(call.name)
         if left <= 0:
             break
         calls.append(ToolCall(call.name, clip(call.arguments, left), call.call_id))
         left -= count_tokens(call.arguments)
-    return Reply(text, tuple(calls)), False
+    return Reply(text, tuple(calls), reply.reasoning), False
