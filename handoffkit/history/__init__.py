@@ -9,10 +9,10 @@ from .words import INAUDIBLE, Unanswered, caller_words, unanswered
 from .write_items import to_items
 from .write_seed import to_seed
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - by letters, as everywhere else here
+    "Converted",
     "INAUDIBLE",
     "KINDS",
-    "Converted",
     "Loss",
     "Unanswered",
     "caller_words",
