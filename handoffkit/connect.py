@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from . import tracing
 from .endpoint.faults import Fault
 from .endpoint.models import KeywordModel, ScriptedModel, TextModel
 from .endpoint.models.prompt import Model
@@ -42,7 +43,9 @@ def connect(
 ) -> None:
     """Start the local endpoint, or configure it anew, and print who answers.
 
-    Build your agents after it: an agent takes its address when it is built. The log begins afresh.
+    Build your agents after it: an agent takes its address when it is built. The log begins afresh. The traces of
+    openai-agents go into it (`log.filter(channel="trace")`) and not to OpenAI, live too; trace processors that you set
+    yourself after this have the last word.
 
     Args:
         mode: `simulated` (the default) or `live`. The variable HANDOFFKIT_MODE says it where the call does not. A key
@@ -69,6 +72,7 @@ def connect(
         fresh.configure(message)
         _endpoint = fresh
     _point_here(_endpoint)
+    tracing.keep_here(_endpoint)
     _check_kernel()
     print(_sentence(message, model))
 
@@ -77,6 +81,7 @@ def disconnect() -> None:
     """End the endpoint process, remove its logs, and put the environment back as it was."""
     global _endpoint
     if _endpoint:
+        tracing.let_go()
         _endpoint.stop()
         _endpoint = None
         for name, value in _before.items():

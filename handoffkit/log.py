@@ -143,7 +143,7 @@ class EventLog(Sequence[Frame]):
 
         Args:
             event: A pattern such as `response.*`, or several of which one has to fit; so for the others.
-            channel: `realtime`, `responses`, `chat`, `conversations`, `mark`, `other`.
+            channel: `realtime`, `responses`, `chat`, `conversations`, `mark`, `trace`, `other`.
             dir: `client` or `server`.
             conn: A connection, `c1`, `c2`, …; the kernel's marks about it count.
             label: What the client called its connection, `call-1`, `call-1/handoff-1`.

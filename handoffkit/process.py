@@ -158,15 +158,15 @@ class Endpoint:
             answer = b""
         return self._read(answer)
 
-    def tell(self, op: str, log: Path, **question: Any) -> dict[str, Any]:
+    def tell(self, op: str, log: Path, *, bound: float = _ANSWER, **question: Any) -> dict[str, Any]:
         """Ask the same, from code that cannot await.
 
         Raises:
-            EndpointGone: Nobody answers.
+            EndpointGone: Nobody answers, or connecting, sending or the answer takes longer than *bound* seconds.
         """
         line = {"token": self._control, "op": op, "log": log.name, **question}
         try:
-            with socket.create_connection(("127.0.0.1", self._control_port), timeout=_ANSWER) as connection:
+            with socket.create_connection(("127.0.0.1", self._control_port), timeout=bound) as connection:
                 connection.sendall(json.dumps(line).encode() + b"\n")
                 answer = connection.makefile("rb").readline()
         except OSError:

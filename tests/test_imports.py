@@ -92,6 +92,7 @@ DOORS = {
     "anywidget": "widgets/",
     "ipywidgets": "widgets/",
     "traitlets": "widgets/",
+    "wrapt": "tracing.py",
 }
 """Where alone a library is imported."""
 

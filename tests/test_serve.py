@@ -116,6 +116,7 @@ async def test_a_signal_to_the_endpoint_reaches_its_command() -> None:
 def test_what_to_type_has_both_shells() -> None:
     said = how_to_use("http://127.0.0.1:1/v1", "token")
     assert "  export OPENAI_API_KEY=token\n" in said
+    assert "  export OPENAI_AGENTS_DISABLE_TRACING=1\n" in said
     assert '  $env:OPENAI_BASE_URL = "http://127.0.0.1:1/v1"\n' in said
 
 

@@ -14,6 +14,8 @@ from ..errors import CommandNotStarted, EndpointGone
 from .doctor import PROXIES
 
 LOOPBACK = "127.0.0.1,localhost"
+NO_TRACES = {"OPENAI_AGENTS_DISABLE_TRACING": "1"}
+"""openai-agents sends its traces to OpenAI, whatever the base URL says; a program that wants them sets it to 0."""
 
 
 def run(command: Sequence[str]) -> int:
@@ -52,7 +54,7 @@ def serve() -> int:
 
 def how_to_use(base_url: str, token: str) -> str:
     """Return what to type so that an OpenAI client talks to the endpoint."""
-    variables = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": token}
+    variables = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": token, **NO_TRACES}
     if any(os.environ.get(name) or os.environ.get(name.lower()) for name in PROXIES if name != "NO_PROXY"):
         variables["NO_PROXY"] = LOOPBACK
     shell = [f"  export {name}={value}" for name, value in variables.items()]
@@ -65,7 +67,7 @@ def how_to_use(base_url: str, token: str) -> str:
 def run_command(command: Sequence[str]) -> int:
     """Run *command* with the endpoint's variables set; return its status, or 128 + n if signal n ended it."""
     try:
-        process = subprocess.Popen(command)
+        process = subprocess.Popen(command, env={**NO_TRACES, **os.environ})
     except OSError as error:
         raise CommandNotStarted(command[0], error.strerror or str(error)) from error
 

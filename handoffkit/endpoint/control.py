@@ -65,6 +65,8 @@ class Control:
                 return await self._grew(tap, **question)
             case "mark":
                 return self._mark(tap, **question)
+            case "trace":
+                return self._trace(tap, **question)
             case "say":
                 return await self._say(tap, **question)
             case "speech":
@@ -111,6 +113,10 @@ class Control:
     def _mark(self, tap: Tap, kind: str, data: dict[str, Any], label: str | None = None) -> dict[str, Any]:
         conn = (tap.conns.get(label or "") or ["kernel"])[-1]
         tap.write(conn, "mark", "client", kind, data, label)
+        return {"seq": tap.seq}
+
+    def _trace(self, tap: Tap, conn: str, event: str, data: dict[str, Any]) -> dict[str, Any]:
+        tap.write(conn, "trace", "client", event, data, None)
         return {"seq": tap.seq}
 
     async def _say(self, tap: Tap, label: str, event: dict[str, Any]) -> dict[str, Any]:

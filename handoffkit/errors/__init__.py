@@ -17,7 +17,7 @@ from .call import (
     ToolRaised,
 )
 from .command import CommandNotStarted, CourseFolderRefused, CourseMissing, LabMissing, NoTurns
-from .connect import ConnectError, EndpointGone, NotConnected, WrongEndpoint, WrongModel
+from .connect import ConnectError, EndpointGone, NotConnected, TracesStopped, WrongEndpoint, WrongModel
 from .handoff import (
     CallIncomplete,
     ExtractionFailed,
@@ -156,6 +156,7 @@ __all__ = [
     "SpeakerEnded",
     "SpeechMissing",
     "ToolRaised",
+    "TracesStopped",
     "UnfillableSchema",
     "UnknownEncoding",
     "WrongEndpoint",

@@ -41,8 +41,19 @@ class WrongModel(HandoffkitError):
 class WrongEndpoint(HandoffkitError):
     """An agent talks to another address than the endpoint."""
 
-    def __init__(self, what: str, found: str | None, expected: str) -> None:
+    def __init__(self, what: str, found: str | None, expected: str, advice: str = "") -> None:
+        built = "Agents take their address when they are built: run `hk.connect()` first and build the agent after it."
         super().__init__(
             f"{what} points to {found or 'no address that can be read'}, but handoffkit listens at {expected}. "
-            "Agents take their address when they are built: run `hk.connect()` first and build the agent after it."
+            f"{advice or built}"
+        )
+
+
+class TracesStopped(UserWarning):
+    """The endpoint did not take a trace in time."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"The endpoint took no trace within {seconds:g} s, so this log gets no more of them; runs go on as ever. "
+            "`hk.connect()` begins a new log, with traces."
         )

@@ -191,6 +191,43 @@ def _closed(data: Data) -> str:
     return _said(f"by the {data.get('by')}", None if code is None else f"code {code}", data.get("reason"))
 
 
+def _trace(data: Data) -> str:
+    group, metadata = data.get("group_id"), _get(data, "metadata")
+    given = [f"{name} {value}" for name, value in metadata.items()] if isinstance(metadata, dict) else []
+    return _said(_quoted(data.get("workflow_name")), group and f"group {group}", *given)
+
+
+def _span(data: Data) -> str:
+    """Return what a part of a trace of openai-agents was. What the SDK calls `custom` has its kind within."""
+    span = data.get("span_data")
+    kind, inner = _get(span, "type"), _get(span, "data")
+    if kind == "custom" and isinstance(_get(inner, "sdk_span_type"), str):
+        kind = inner["sdk_span_type"]
+    return _said(" ".join(filter(None, (_text(kind), _span_of(kind, span, inner)))), _error(data.get("error")))
+
+
+def _span_of(kind: object, span: object, inner: object) -> str:
+    match kind:
+        case "turn":
+            return f"{_get(inner, 'turn')} of {_get(inner, 'agent_name')}"
+        case "task":
+            return _quoted(_get(inner, "name"))
+        case "function":
+            output = _get(span, "output")
+            answer = "" if output is None else f" → {output}"
+            return call(_get(span, "name"), _get(span, "input") or "") + answer
+        case "handoff":
+            return f"{_get(span, 'from_agent')} → {_get(span, 'to_agent')}"
+        case "guardrail":
+            return f"{_get(span, 'name')}: {'triggered' if _get(span, 'triggered') else 'passed'}"
+        case "response" | "generation":
+            usage = _get(span, "usage")
+            tokens = f"{_get(usage, 'input_tokens')} tokens in, {_get(usage, 'output_tokens')} out" if usage else ""
+            return _said(_get(span, "model"), tokens)
+        case _:
+            return _text(_get(span, "name"))
+
+
 _WORDS: dict[str, Callable[[Data], str]] = {
     "open": lambda data: _said(data.get("path"), data.get("model")),
     "close": _closed,
@@ -198,6 +235,9 @@ _WORDS: dict[str, Callable[[Data], str]] = {
     "binary": lambda data: f"{data.get('bytes')} bytes",
     "error": lambda data: _error(data.get("error") or data),
     "rate_limits.updated": _limits,
+    "trace_start": _trace,
+    "trace_end": _trace,
+    "span_end": _span,
     "session.created": _session,
     "session.update": _session,
     "session.updated": _session,

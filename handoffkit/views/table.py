@@ -89,7 +89,7 @@ class Table:
 
     def _cells(self, row: Sequence[Frame]) -> list[str]:
         first, last = row[0], row[-1]
-        way = "mark" if first.channel == "mark" else _WAYS.get(first.dir, first.dir)
+        way = first.channel if first.channel in ("mark", "trace") else _WAYS.get(first.dir, first.dir)
         event = one_line(first.event, LIMIT) + (f" ×{len(row)}" if len(row) > 1 else "")
         return [
             str(first.seq) if first is last else f"{first.seq}–{last.seq}",

@@ -38,13 +38,13 @@ class Frame:
     at: float
     """Seconds since the log began."""
     conn: str
-    """`c1`, `c2`, …: one realtime connection or one exchange over HTTP each."""
+    """`c1`, `c2`, …: one realtime connection or one exchange over HTTP each; `t1`, `t2`, …: one trace each."""
     channel: str
-    """`realtime`, `responses`, `chat`, `conversations`, `mark` or `other`."""
+    """`realtime`, `responses`, `chat`, `conversations`, `mark`, `trace` or `other`."""
     dir: str
     """Who sent it: `client` (the SDK) or `server`."""
     event: str
-    """OpenAI's event type; `POST /v1/…` and `200` for plain HTTP; `open` and `close`; the kind of a mark."""
+    """OpenAI's event type; `POST /v1/…` and `200` for plain HTTP; `open` and `close`; a mark's or trace's kind."""
     data: dict[str, Any]
     """The JSON of the message, its sound left out."""
     label: str | None = None

@@ -177,7 +177,7 @@ def category(frame: Frame) -> Category:
     """Return the category of a frame, by what it is called."""
     if frame.audio is not None:
         return "audio"
-    if frame.channel == "mark":
+    if frame.channel in ("mark", "trace"):
         return "marks"
     if (frame.label or "").rpartition("/")[2].startswith("handoff"):
         return "handoff"
