@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from handoffkit.marks import CallEnded, Extraction, Mark
+from handoffkit.marks import CallEnded, Extraction, LiveHandoff, Mark
 from handoffkit.wire.conversation import ToolUse, Turn
 from handoffkit.wire.frames import AudioRef, Frame
 
@@ -55,6 +55,37 @@ def spoken_call(turns: int, *, words: str = "It gets warm, but there is no light
         )  # fmt: skip
         at += 8.5
     return said
+
+
+FRONT, BILLING, ORDERS = "You are the front desk.", "You are billing. Be brief.", "You look up orders."
+
+
+def transfer(to: str, start: float, end: float) -> ToolUse:
+    return ToolUse(f"transfer_to_{to.lower()}", "{}", f'{{"assistant": "{to}"}}', start, end)
+
+
+def handed_over(first: str = "Front", second: str = "Billing") -> tuple[list[Turn], list[Mark]]:
+    """Return a spoken call that goes to a second agent and back; at first the old agent says goodbye in its place."""
+    front = {"agent": first, "instructions": FRONT, "spoken": True}
+    billing = {"agent": second, "instructions": BILLING, "spoken": True}
+    turns = [
+        agent("Front desk, good morning.", 0.5, 0.9, audio_ms=1800, **front),
+        caller("I was charged twice for my last order.", 3.0, 5.6, spoken=True, audio_ms=2600),
+        agent(
+            "I'll pass you to billing.", 6.2, 6.5, audio_ms=1700, tools=(transfer(second, 6.52, 6.55),), **front
+        ),
+        agent("Goodbye, and have a nice day!", 8.0, 8.3, audio_ms=1800, **front),
+        agent("Billing here. Which order is it?", 10.4, 10.9, audio_ms=2400, **billing),
+        caller("Order seven.", 13.6, 14.8, spoken=True, audio_ms=1200),
+        agent("It is paid back.", 15.3, 15.6, audio_ms=1500, **billing),
+        caller("Thank you. Back to the front desk, please.", 17.5, 20.2, spoken=True, audio_ms=2700),
+        agent("Front desk again.", 21.0, 21.3, audio_ms=1500, tools=(transfer(first, 20.5, 20.55),), **front),
+    ]  # fmt: skip
+    marks: list[Mark] = [
+        LiveHandoff(6.55, "c1", second, BILLING, first, FRONT),
+        LiveHandoff(20.55, "c1", first, FRONT, second, BILLING),
+    ]
+    return turns, marks
 
 
 def ended(at: float, *, clean: bool = True) -> Mark:

@@ -88,10 +88,12 @@ class Pen:
         edge: str = "none",
         dashed: bool = False,
         hatch: str | None = None,
+        width: float = 0.9,
     ) -> None:
-        """Draw a rectangle with *y* in the middle of its height."""
+        """Draw a rectangle with *y* in the middle of its height; its edge is *width* points wide."""
         corner = x, y - height / 2
-        box = Rectangle(corner, to_x - x, height, facecolor=fill, edgecolor=edge, linewidth=0.9, hatch=hatch, zorder=1)
+        box = Rectangle(corner, to_x - x, height, facecolor=fill, edgecolor=edge, linewidth=width, hatch=hatch)
+        box.set_zorder(1)
         box.set_linestyle((0, (2.5, 1.5)) if dashed else "-")
         self._axes.add_artist(box)
 

@@ -13,14 +13,13 @@ from .fonts import BASE, EMOJI, Fonts, choose, drawable, package
 from .html import one_line
 from .lanes import Score
 from .pen import QUIET, SMALL, Pen
-from .row import LEFT, RIGHT, VOICES, Drawing, Row, Stretch
+from .row import LEFT, RIGHT, Drawing, Row, Stretch, voice_color
 from .scale import Scale, duration, merged, rows, scale, step
+from .voices import NAME_LIMIT, WORDS, told_apart
 
 WIDTH, MARGIN, GAP, LINE = 10.0, 0.1, 0.14, 0.19
 """Inches: width of the page, space at its edges and under a row, height of a line of small print."""
 MOST_ROWS, TURNS_PER_ROW, SECONDS_PER_ROW = 8, 14, 75.0
-WORDS = 80
-"""Characters of a turn that are drawn, at most."""
 
 
 def draw(score: Score) -> Figure:
@@ -75,20 +74,26 @@ def _rows(score: Score, times: Scale) -> list[Row]:
 def _texts(score: Score) -> Iterator[str]:
     yield from (bar.words for bar in score.bars)
     yield from (flag.words for flag in score.flags)
-    yield from score.voices
+    for voice in score.voices:
+        yield from (voice.name, *voice.instructions)
 
 
 def _voices(score: Score, words: Callable[[str, str], str]) -> Iterator[tuple[str, str]]:
-    """Yield a colour and a line for each of the instructions that agents spoke under, if there are several."""
-    for number, instructions in enumerate(score.voices if len(score.voices) > 1 else ()):
-        said = words(instructions, "…")
-        yield VOICES[number % len(VOICES)], f"under the instructions “{said}”" if said else "under no instructions"
+    """Yield a colour and a line for each agent, or each of the instructions spoken under, if there are several."""
+    several = score.voices if len(score.voices) > 1 else ()
+    for number, (voice, instructions) in enumerate(zip(several, told_apart(several), strict=True)):
+        who = f"{number + 1} " if score.reigns else ""
+        who += f"{name}, " if (name := words(one_line(voice.name, NAME_LIMIT), "…")) else ""
+        told = ", then ".join(f"“{words(each, '…')}”" for each in instructions)
+        yield voice_color(number), who + (f"under the instructions {told}" if told else "under no instructions")
 
 
 def _notes(score: Score, fonts: Fonts) -> Iterator[tuple[str, str]]:
     if fonts.missing:
         yield "", "No font on this machine has the letters of some turns: they show their number. Install one for:"
         yield "", "; ".join(map(_advice, fonts.missing))
+    if any(bar.look == "late" for bar in score.bars):
+        yield "", "In outline: said after a handoff, under the instructions before it."
     if score.seeded:
         yield "", f"Before this: {_turns(score.seeded)} of history, with no time of their own."
 

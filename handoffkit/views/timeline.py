@@ -1,13 +1,14 @@
 """A log, or its turns, as a picture in time: who spoke when, how long the caller waited, what the tools did."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..marks import CallEnded, Extraction, Mark
+from ..marks import CallEnded, Extraction, Mark, Silence
 from ..wire.conversation import Turn
 from .html import one_line
 from .lanes import score
+from .voices import LATE, cast
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,15 +49,23 @@ class Timeline:
     @property
     def figure(self) -> "Figure":
         """The picture as a matplotlib figure, to add to or to save in another format."""
-        from .picture import draw
-
-        return draw(score(self.turns, self.marks))
+        return self._drawn()[0]
 
     @property
     def alt(self) -> str:
         """The picture in words, for who cannot see it: what `str` says, and the beginning of each turn."""
-        said = (f"{turn.speaker.capitalize()}: {one_line(turn.text, _BEGINNING)}" for turn in self.turns[:_TURNS])
-        return "\n".join([str(self), *said])
+        return "\n".join([str(self), *self._told()])
+
+    def _told(self) -> Iterator[str]:
+        """Yield the first turns in words, and between them who took the call over."""
+        who, until = cast(self.turns, self.marks), dict.fromkeys({turn.conn for turn in self.turns}, float("-inf"))
+        for turn in self.turns[:_TURNS]:
+            if not turn.seeded and turn.start > until[turn.conn]:
+                handed = who.handed(turn.conn, until[turn.conn], turn.start)
+                yield from (f"→ {each}" for each in handed)
+                until[turn.conn] = turn.start
+            late = f" [{LATE}]" if who.is_late(turn) else ""
+            yield f"{who.name_of(turn) or turn.speaker.capitalize()}: {one_line(turn.text, _BEGINNING)}{late}"
 
     @property
     def png(self) -> bytes:
@@ -66,6 +75,7 @@ class Timeline:
     def __str__(self) -> str:
         said = [turn for turn in self.turns if not turn.seeded]
         attempts = [mark for mark in self.marks if isinstance(mark, Extraction)]
+        who = cast(self.turns, self.marks)
         parts = [
             _count(sum(turn.speaker == "caller" for turn in said), "caller turn"),
             _count(sum(turn.speaker == "agent" for turn in said), "reply", "replies"),
@@ -74,6 +84,9 @@ class Timeline:
             _count(sum(turn.interrupted for turn in said), "interruption"),
             _count(sum(turn.inaudible for turn in said), "inaudible turn"),
             _count(len(self.turns) - len(said), "seeded turn"),
+            _count(len(who.takeovers), "live handoff"),
+            _count(sum(map(who.is_late, said)), f"reply {LATE}", f"replies {LATE}"),
+            _count(sum(isinstance(mark, Silence) for mark in self.marks), "silence"),
             _count(len({mark.label for mark in attempts}), "extraction"),
             _count(sum(mark.status != "ok" for mark in attempts), "failed attempt"),
             *("call ended" if mark.clean else "call ended early" for mark in self.marks if isinstance(mark, CallEnded)),
@@ -90,9 +103,16 @@ class Timeline:
         """Return the PNG, and the width and height at which it is to be shown, in CSS pixels."""
         from .png import png
 
-        figure = self.figure
+        figure, voices = self._drawn()
         width, height = (round(inches * SHOWN_PER_INCH) for inches in figure.get_size_inches())
-        return png(figure), width, height
+        return png(figure, voices), width, height
+
+    def _drawn(self) -> "tuple[Figure, int]":
+        """Return the picture, and how many agents have colours in it."""
+        from .picture import draw
+
+        shown = score(self.turns, self.marks)
+        return draw(shown), len(shown.voices)
 
 
 def _count(number: int, one: str, many: str = "") -> str:
