@@ -5,31 +5,42 @@ Every class builds its own sentence from the facts that it is given, so the same
 
 from .base import CannotWrite, HandoffkitError
 from .call import (
+    BadGreeting,
+    BadLimit,
     CallBusy,
     CallError,
     CallNotStarted,
     CallOver,
     EmptyTurn,
+    ForgottenAwait,
+    GreetingForNobody,
+    HandoffLimit,
     NoSuchApproval,
     NotAVoiceAgent,
     ReplyFailed,
     ReplyTimeout,
+    SeedRefused,
     ToolRaised,
+    WrongOption,
 )
 from .command import CommandNotStarted, CourseFolderRefused, CourseMissing, LabMissing, NoTurns
 from .connect import ConnectError, EndpointGone, NotConnected, TracesStopped, WrongEndpoint, WrongModel
 from .handoff import (
+    ApprovalNeeded,
     CallIncomplete,
     ExtractionFailed,
     InaudibleTurns,
+    LostInHandoff,
     NotAConversation,
     NotAnAgent,
     NothingSaid,
     NothingToCompare,
+    OptionRefused,
     ServiceFailed,
     SeveralCalls,
     UnfillableSchema,
 )
+from .history import NotItems
 from .log import (
     LogDamaged,
     LogEmpty,
@@ -83,10 +94,13 @@ from .sound import (
 from .spoken import AudioBusy, NothingHeard, SpeechMissing
 
 __all__ = [
+    "ApprovalNeeded",
     "AudioBusy",
     "AudioError",
     "BadArray",
+    "BadGreeting",
     "BadHeader",
+    "BadLimit",
     "CallBusy",
     "CallError",
     "CallIncomplete",
@@ -103,6 +117,9 @@ __all__ = [
     "EmptyTurn",
     "EndpointGone",
     "ExtractionFailed",
+    "ForgottenAwait",
+    "GreetingForNobody",
+    "HandoffLimit",
     "HandoffkitError",
     "InaudibleTurns",
     "LabMissing",
@@ -111,6 +128,7 @@ __all__ = [
     "LogError",
     "LogNotFound",
     "LogUnknown",
+    "LostInHandoff",
     "MicrophoneEnded",
     "MicrophoneError",
     "MicrophoneTrouble",
@@ -128,6 +146,7 @@ __all__ = [
     "NotAWav",
     "NotAnAgent",
     "NotConnected",
+    "NotItems",
     "NotOurSound",
     "NothingArrives",
     "NothingHeard",
@@ -135,11 +154,13 @@ __all__ = [
     "NothingToCompare",
     "NothingToHear",
     "NothingToRecover",
+    "OptionRefused",
     "PageMicrophoneOff",
     "ReplyFailed",
     "ReplyTimeout",
     "SampleRateTwice",
     "SaveRefused",
+    "SeedRefused",
     "ServiceFailed",
     "SeveralCalls",
     "SoundAgain",
@@ -162,5 +183,6 @@ __all__ = [
     "WrongEndpoint",
     "WrongLevel",
     "WrongModel",
+    "WrongOption",
     "WrongSampleRate",
 ]

@@ -26,6 +26,7 @@ KINDS = {
     "nested": "A summary of the talk before a handoff: it is unfolded into the turns that it lists, without their ids.",
     "thought": "Reasoning that the service would refuse without its pair, or that has no place.",
     "hosted": "What a tool of the service's own did.",
+    "custom": "A tool that takes free text: it becomes a function with one argument, `input`.",
     "refusal": "That words were a refusal: they stay as plain words.",
     "source": "The sources that a text names beside its words.",
     "data": "An application's own data beside a text.",

@@ -13,6 +13,7 @@ from pydantic_ai.messages import (
     ModelResponsePart,
     SpeechPart,
     TextPart,
+    ThinkingPart,
     ToolCallPart,
     ToolReturnPart,
 )
@@ -28,6 +29,11 @@ class Builder:
     def __init__(self, losses: Losses) -> None:
         self.losses = losses
         self.messages: list[ModelMessage] = []
+        self._parts: list[Any] = []  # of the last message
+        self._returning = False  # the last message holds results
+        self._broken: set[int] = set()
+        self._breaking = False
+        self._thoughts: dict[int, str] = {}
         self._calls: dict[str, str] = {}
         self._waiting: dict[str, list[tuple[int, str]]] = {}
 
@@ -48,17 +54,27 @@ class Builder:
         """
         state: State = "interrupted" if cut else "complete"
         last = self.messages[-1] if self.messages else None
-        if isinstance(last, ModelResponse) and _open(last) and not (cut and _speaks(last.parts)):
-            last.parts = [*last.parts, *parts]
+        if isinstance(last, ModelResponse) and _open(last) and not (cut and _speaks(self._parts)):
+            self._parts += parts
             last.state = state
         else:
             last = ModelResponse(parts=list(parts), state=state)
             self._append(last)
+        if self._breaking:
+            self._broken.add(len(self.messages) - 1)
         for part in parts:
-            if isinstance(part, ToolCallPart):
+            if isinstance(part, ThinkingPart):
+                self._thoughts[id(part)] = where
+            elif isinstance(part, ToolCallPart):
                 self._calls[part.tool_call_id] = part.tool_name
                 self._waiting.setdefault(part.tool_call_id, []).append((len(self.messages) - 1, where))
         return last
+
+    def break_up(self) -> None:
+        """Note that something of the response under way was left out: its pieces cannot go back by their ids."""
+        self._breaking = True
+        if self.messages and isinstance(self.messages[-1], ModelResponse):
+            self._broken.add(len(self.messages) - 1)
 
     def result(self, where: str, call_id: str, content: Any, *, outcome: Any = "success", name: str = "") -> None:
         """Add the result of a tool to its call; a result without one is left out."""
@@ -69,11 +85,11 @@ class Builder:
             return
         waiting.pop(0)
         part = ToolReturnPart(self._calls[call_id], content, call_id, outcome=outcome)
-        last = self.messages[-1]
-        if _returns(last):
-            last.parts = [*last.parts, part]
+        if self._returning:
+            self._parts.append(part)
         else:
             self._append(ModelRequest(parts=[part]))
+            self._returning = True
 
     def closed(self) -> list[ModelMessage]:
         """Return the messages; each call that never returned gets a result that says so, behind its response."""
@@ -91,13 +107,43 @@ class Builder:
                     message = replace(message, parts=[*message.parts, *parts])
                 else:
                     closed.append(ModelRequest(parts=parts))
-            closed.append(message)
+            if isinstance(message, ModelRequest) or self._mended(index, message):
+                closed.append(message)
         if parts := late.get(len(self.messages) - 1):
             closed.append(ModelRequest(parts=parts))
         return closed
 
     def _append(self, message: ModelMessage) -> None:
+        self._parts = []
+        message.parts = self._parts = list(message.parts)
         self.messages.append(message)
+        self._returning = False
+        if isinstance(message, ModelRequest):
+            self._breaking = False
+
+    def _mended(self, index: int, message: ModelResponse) -> bool:
+        """Take from a response what the service would refuse: reasoning without what it was sealed with.
+
+        The same goes for the ids of a response of which something was left out. Say whether something is left.
+        """
+        kept = list(message.parts)
+        if index in self._broken:
+            kept = [_as_new(part, self.losses) for part in kept if not isinstance(part, ThinkingPart)]
+        while kept and isinstance(kept[-1], ThinkingPart):
+            kept.pop()
+        gone = {id(part) for part in message.parts} - {id(part) for part in kept}
+        for where in dict.fromkeys(place for part, place in self._thoughts.items() if part in gone):
+            self.losses.add("thought", where, "reasoning is left out, since what it belongs to is not whole here")
+        message.parts = kept
+        return bool(kept) or message.finish_reason is not None
+
+
+def _as_new(part: ModelResponsePart, losses: Losses) -> ModelResponsePart:
+    """Return a part without the id under which a service has stored it."""
+    if not isinstance(part, TextPart | ToolCallPart) or part.id is None:
+        return part
+    losses.leave("ids of items")
+    return replace(part, id=None)
 
 
 def _open(message: ModelResponse) -> bool:

@@ -16,11 +16,11 @@ from .files import Record
 from .losses import Converted, Losses
 from .operator_text import OperatorText
 from .pairs import Builder
-from .read_items import prompt, record
+from .read_items import prompt
 from .realtime_content import note_other, note_text, output_text, typed
+from .records import note_fields, record, records
 from .sound import pcm_of, wav_of
 from .steps import Refusal, Step, steps
-from .words import INAUDIBLE
 from .write_items import arguments
 
 
@@ -122,13 +122,14 @@ def from_session_history(history: Iterable[Any]) -> Converted[ModelMessage]:
     operator, builder = OperatorText(losses), Builder(losses)
     for number, item in enumerate(history, 1):
         operator.talking = not builder.empty
-        _read(record(item), f"item {number}", builder, operator)
+        _read(record(item, f"item {number}"), f"item {number}", builder, operator)
     return Converted(builder.closed(), operator.whole(), losses.all())
 
 
 def _read(item: Record, where: str, builder: Builder, operator: OperatorText) -> None:
     losses = builder.losses
-    content = [record(part) for part in item.get("content") or []]
+    content = records(item.get("content"), where)
+    note_fields(item, _CALL if item.get("type") == "function_call" else _MESSAGE, where, losses)
     match item.get("role") or item.get("type"):
         case "user":
             builder.ask(prompt(content, where, losses))
@@ -137,7 +138,7 @@ def _read(item: Record, where: str, builder: Builder, operator: OperatorText) ->
             if not parts:
                 losses.add("empty", where, "a reply without a word is left out")
                 return
-            builder.answer(where, parts, cut=item.get("status") in ("incomplete", "in_progress"))
+            builder.answer(where, parts, cut=item.get("status") in _UNFINISHED)
         case "system":
             operator.add(where, "\n".join(str(part.get("text") or "") for part in content))
         case "function_call":
@@ -151,15 +152,20 @@ def _read(item: Record, where: str, builder: Builder, operator: OperatorText) ->
 
 
 def _reply(part: Record, item: Record, where: str, losses: Losses) -> TextPart | SpeechPart | None:
-    if part.get("type") in ("text", "output_text"):
+    note_fields(part, {"type", "text", "transcript", "audio"}, where, losses)
+    if part.get("type") not in ("audio", "output_audio"):
         return TextPart(str(part["text"])) if part.get("text") else None
     audio = wav_of(str(part["audio"])) if part.get("audio") else None
     if part.get("audio") and audio is None:
         losses.add("sound", where, "sound that cannot be read is left out")
-    cut = item.get("status") in ("incomplete", "in_progress")
-    transcript = part.get("transcript") or (INAUDIBLE if audio else None)
-    if not transcript and not cut:
+    if not part.get("transcript") and audio is None and item.get("status") not in _UNFINISHED:
         return None
     id = str(item["item_id"]) if item.get("item_id") else None
     provider = "openai" if id else None
+    transcript = part.get("transcript")
     return SpeechPart(speaker="assistant", transcript=transcript, audio=audio, id=id, provider_name=provider)
+
+
+_UNFINISHED = ("incomplete", "in_progress")
+_MESSAGE = {"item_id", "previous_item_id", "type", "object", "role", "status", "content"}
+_CALL = {"item_id", "previous_item_id", "type", "object", "call_id", "name", "arguments", "output", "status"}

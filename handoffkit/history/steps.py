@@ -173,7 +173,7 @@ def _closed(paired: Sequence[Step], hanging: Sequence[int], losses: Losses) -> l
     closed: list[Step] = []
     open_steps: list[Step] = []
     for place, step in enumerate(paired):
-        if open_steps and step.answer != open_steps[-1].answer:
+        if open_steps and step.answer != open_steps[-1].answer and not isinstance(step.part, ToolReturnPart):
             closed += [_never(step, losses) for step in open_steps]
             open_steps = []
         closed.append(step)

@@ -1,6 +1,6 @@
 """pydantic-ai messages as input items of the Responses API, as openai-agents takes them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -19,6 +19,7 @@ from pydantic_ai.messages import (
 )
 
 from .files import Record, kind_of, written
+from .hosted import PROVIDER, item_of
 from .losses import Converted, Losses
 from .marker import marked
 from .steps import Refusal, Step, steps
@@ -26,8 +27,6 @@ from .words import INAUDIBLE
 
 NO_ID = "__fake_id__"
 """The id that openai-agents gives an output message which no service has made; it takes it off before sending."""
-PROVIDER = "openai"
-"""Whose ids, sealed reasoning and hosted items the Responses API takes back."""
 
 
 def to_items(messages: Sequence[ModelMessage]) -> Converted[Record]:
@@ -107,8 +106,10 @@ def _answer(group: Sequence[Step], losses: Losses) -> list[Record]:
     """
     found: list[tuple[Step, Record]] = []
     whole = True
+    parts = [step.part for step in group]
+    hosted = {part.tool_call_id for part in parts if isinstance(part, NativeToolCallPart)}
     for step in group:
-        item = _said(step, losses)
+        item = _said(step, parts, hosted, losses)
         if item is None:
             whole = whole and not isinstance(step.part, ThinkingPart | NativeToolCallPart)
         elif not _joined(item, found):
@@ -142,7 +143,7 @@ def _joined(item: Record, found: Sequence[tuple[Step, Record]]) -> bool:
     return True
 
 
-def _said(step: Step, losses: Losses) -> Record | None:
+def _said(step: Step, parts: Sequence[Any], hosted: Collection[str], losses: Losses) -> Record | None:
     part, where = step.part, step.where
     match part:
         case TextPart():
@@ -155,12 +156,19 @@ def _said(step: Step, losses: Losses) -> Record | None:
             return _call(part, step, losses)
         case ThinkingPart():
             return _thought(part, step, losses)
-        case NativeToolCallPart() | NativeToolReturnPart():
-            return _hosted(part, where, losses)
+        case NativeToolCallPart():
+            item = item_of(part, parts)
+            if item is None:
+                losses.add("hosted", where, f"what the hosted tool {part.tool_name} did is left out")
+            return item
+        case NativeToolReturnPart(tool_call_id=id) | FilePart(id=id) if id in hosted:
+            return None  # its call says it
         case CompactionPart(provider_details={"encrypted_content": str(sealed)}) if step.provider == PROVIDER:
             return {"type": "compaction", "id": part.id, "encrypted_content": sealed}
         case CompactionPart():
             losses.add("summary", where, "a sealed summary of earlier turns is left out")
+        case NativeToolReturnPart():
+            losses.add("hosted", where, f"what the hosted tool {part.tool_name} returned is left out")
         case FilePart():
             losses.add("file", where, f"a file that the model made ({kind_of(part.content)}) is left out")
         case _:
@@ -266,13 +274,3 @@ def _thought(part: ThinkingPart, step: Step, losses: Losses) -> Record | None:
     if part.signature:
         item["encrypted_content"] = part.signature
     return item
-
-
-def _hosted(part: NativeToolCallPart | NativeToolReturnPart, where: str, losses: Losses) -> Record | None:
-    if isinstance(part, NativeToolReturnPart):
-        return None
-    item = (part.provider_details or {}).get("item")
-    if isinstance(item, dict) and isinstance(item.get("type"), str):
-        return dict(item)
-    losses.add("hosted", where, f"what the hosted tool {part.tool_name} did is left out")
-    return None
