@@ -16,7 +16,8 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
 from .control import Control
-from .server import Endpoint, application
+from .face import Endpoint
+from .server import application
 from .settings import Settings
 
 _WATCH = 1.0  # seconds between two looks at the parent

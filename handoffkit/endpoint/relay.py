@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     import httpx2
     from websockets.asyncio.client import ClientConnection
 
-    from .server import Http
+    from .http import Http
 
 # Headers that say what is asked, and nothing about who asks; everything else stays here.
 _PASSED_ON = ("accept", "content-type", "openai-beta", "openai-organization", "openai-project", "user-agent")
 _PASSED_BACK = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "x-should-retry")
 _CONNECT, _READ = 20.0, 600.0  # seconds
+_NO_SOCKET = (200, 404, 405, 426, 501)  # what a service says to a handshake where it speaks HTTP alone
 
 
 def _headers(settings: Settings, request: HTTPServerRequest) -> dict[str, str]:
@@ -35,8 +36,8 @@ def _headers(settings: Settings, request: HTTPServerRequest) -> dict[str, str]:
     return headers | ({"Authorization": f"Bearer {settings.key}"} if settings.key else {})
 
 
-class RealtimeRelay:
-    """A realtime connection that is answered by the upstream."""
+class SocketRelay:
+    """A WebSocket that is answered by the upstream."""
 
     def __init__(self, upstream: "ClientConnection", line: Line, close: Callable[[int, str], None]) -> None:
         self._upstream, self._line, self._close = upstream, line, close
@@ -44,18 +45,26 @@ class RealtimeRelay:
 
     @classmethod
     async def connect(
-        cls, settings: Settings, request: HTTPServerRequest, line: Line, close: Callable[[int, str], None]
-    ) -> "RealtimeRelay":
+        cls, settings: Settings, request: HTTPServerRequest, path: str, line: Line, close: Callable[[int, str], None]
+    ) -> "SocketRelay":
         """Reach the upstream.
 
+        Args:
+            settings: Where the upstream is.
+            request: The client's handshake.
+            path: What the address ends with: `realtime` or `responses`.
+            line: To the client.
+            close: Closes the client's connection.
+
         Raises:
-            ApiError: The upstream's own status and words where it refuses, 502 where it cannot be reached.
+            ApiError: The upstream's own status and words where it refuses, 502 where it cannot be reached, and what
+                to do instead where it has no WebSocket at this address.
         """
         from websockets.asyncio.client import connect
         from websockets.exceptions import InvalidStatus, WebSocketException
 
         query = urlencode([(name, value) for name, values in request.query_arguments.items() for value in values])
-        url = f"{settings.upstream.replace('http', 'ws', 1).rstrip('/')}/realtime" + (f"?{query}" if query else "")
+        url = f"{settings.upstream.replace('http', 'ws', 1).rstrip('/')}/{path}" + (f"?{query}" if query else "")
         headers = _headers(settings, request)
         agent = headers.pop("User-Agent", headers.pop("user-agent", None))
         try:
@@ -63,7 +72,10 @@ class RealtimeRelay:
                 url, additional_headers=headers, user_agent_header=agent, max_size=64 << 20, open_timeout=_CONNECT
             )
         except InvalidStatus as error:
-            raise _refused(error.response.status_code, bytes(error.response.body or b"")) from None
+            status, body = error.response.status_code, bytes(error.response.body or b"")
+            if path == "responses" and (status in _NO_SOCKET or (status == 403 and not body)):
+                raise _no_socket(settings, status) from None
+            raise _refused(status, body) from None
         except (OSError, TimeoutError, WebSocketException) as error:
             raise _unreachable(settings, error) from None
         return cls(upstream, line, close)
@@ -143,7 +155,7 @@ async def _whole_back(handler: "Http", answer: "httpx2.Response", connection: Co
 
 
 async def _stream_back(handler: "Http", answer: "httpx2.Response", connection: Connection, faults: Faults) -> None:
-    from .server import Sse
+    from .http import Sse
 
     send = Sse(handler, connection, faults)
     async for event in _events(answer):
@@ -180,6 +192,19 @@ def _refused(status: int, body: bytes) -> ApiError:
         type=str(error.get("type") or "invalid_request_error"),
         code=error.get("code"),
         param=error.get("param"),
+    )
+
+
+def _no_socket(settings: Settings, status: int) -> ApiError:
+    from .settings import shown
+
+    return ApiError(
+        f"The upstream at {shown(settings.upstream)} serves no WebSocket at /responses (it answered the handshake with "
+        f"status {status}). Ask it over HTTP, which is openai-agents' own default: "
+        'set_default_openai_responses_transport("http").',
+        status=501,
+        type="server_error",
+        code="websocket_not_supported",
     )
 
 

@@ -1,0 +1,150 @@
+"""The endpoint's face over HTTP: whole answers, and streams of server-sent events."""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs
+
+from tornado.iostream import StreamClosedError
+
+from .face import HANDOFF, Face
+from .faults import Faults
+from .gate import admit
+from .line import Cut, Line
+from .protocol import chat, conversations, responses
+from .protocol.api_error import ApiError
+from .protocol.ids import Ids
+from .protocol.store import held
+from .relay import relay_exchange
+from .simulated import ask
+from .tap import Connection, read_event
+
+_GENERATORS = {"responses": responses, "chat/completions": chat}
+
+
+class Http(Face):
+    """Everything else below `/v1`: one exchange, answered by the simulation or passed on."""
+
+    async def _exchange(self, path: str) -> None:
+        try:
+            admit(self.request, self.endpoint.token)
+        except ApiError as error:
+            return self.refuse(error)
+        channel = path.split("/")[0]
+        channel = channel if channel in ("responses", "chat", "conversations") else "other"
+        label = self.request.headers.get(HANDOFF)
+        connection = self.endpoint.tap.connection(channel, label, f"/v1/{path}")
+        event = f"{self.request.method} /v1/{path}"
+        try:
+            body = _json(self.request.body)
+            connection.frame("client", event, body)
+            fault = self.strike(connection, event)
+            late = fault.seconds if fault and fault.action == "delay" else 0.0
+            if not late and await self.suffer(fault, connection):
+                return
+            await self._answer(path, body, connection, late)
+        except ApiError as error:
+            self._say(connection, error.status, error.body())
+        except (Cut, StreamClosedError):
+            self.cut()
+        finally:
+            connection.closed(None, "", "server")
+
+    get = post = delete = put = patch = _exchange
+
+    async def _answer(self, path: str, body: Any, connection: Connection, late: float) -> None:
+        """Answer a request, *late* seconds after it came."""
+        settings = self.endpoint.settings
+        if settings.mode == "live":
+            await _wait(late)
+            return await relay_exchange(settings, self, path, connection, self.endpoint.faults)
+        ids, now = Ids(connection.name), int(time.time())
+        if self.request.method == "POST" and path in _GENERATORS:
+            return await self._generate(path, body, connection, ids, now, late)
+        await _wait(late)
+        query = {name: values[-1] for name, values in parse_qs(self.request.query).items()}
+        answer = conversations.handle(
+            self.request.method or "GET", f"/v1/{path}", query, body, self.endpoint.store, ids, now
+        )
+        self._say(connection, 200, answer)
+
+    async def _generate(self, path: str, body: Any, connection: Connection, ids: Ids, now: int, late: float) -> None:
+        """Have a model answer; nobody else works on the same conversation meanwhile."""
+        protocol = _GENERATORS[path]
+        asked = protocol.ask(body, self.endpoint.store)
+        with held(asked.conversation):
+            await _wait(late)
+            try:
+                prompt = replace(asked.prompt, handoff=connection.label is not None)
+                reply = await ask(self.endpoint.settings.model(prompt.model), prompt)
+            except ApiError as error:
+                if not asked.stream or error.status < 500:
+                    raise
+                return await self._stream(protocol.fail(asked, error, ids, now), connection, path)
+            if asked.stream:
+                return await self._stream(protocol.stream(asked, reply, ids, now), connection, path)
+            self._say(connection, 200, protocol.complete(asked, reply, ids, now))
+
+    def _say(self, connection: Connection, status: int, body: Any) -> None:
+        connection.frame("server", str(status), body)
+        self.set_status(status)
+        self.finish(body)
+
+    async def _stream(self, events: Any, connection: Connection, path: str) -> None:
+        self.set_header("Content-Type", "text/event-stream; charset=utf-8")
+        send = Sse(self, connection, self.endpoint.faults)
+        for event in events:
+            await send(event)
+        if path.startswith("chat"):
+            await send.raw("data: [DONE]\n\n")
+        self.finish()
+
+
+class Sse:
+    """Sends events of one HTTP answer, after faults and tap."""
+
+    def __init__(self, handler: Face, connection: Connection, faults: Faults) -> None:
+        self._handler = handler
+        if stream := getattr(handler.request.connection, "stream", None):
+            stream.set_nodelay(True)  # as for a WebSocket: events are small, and nobody should wait for them
+        self.line = Line(self, self._write, connection, faults)
+
+    async def __call__(self, event: dict[str, Any]) -> None:
+        """Send one event."""
+        await self.line.send(event)
+
+    def raw(self, text: str) -> Awaitable[None]:
+        """Send text as it is; it is on its way before anybody waits for it."""
+        self._handler.write(text)
+        return self._handler.flush()
+
+    def _write(self, message: str | bytes) -> Awaitable[None]:
+        assert isinstance(message, str)
+        data = read_event(message)[1] or {}
+        prefix = f"event: {data['type']}\n" if "type" in data else ""
+        return self.raw(f"{prefix}data: {message}\n\n")
+
+    def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """End the answer early, as if it were whole."""
+        self._handler.finish()
+
+    def abort(self) -> None:
+        """Cut the TCP connection."""
+        self._handler.cut()
+
+
+async def _wait(seconds: float) -> None:
+    if seconds:  # else not even for a moment, in which another request would find the conversation locked
+        await asyncio.sleep(seconds)
+
+
+def _json(body: bytes) -> Any:
+    if not body:
+        return {}
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise ApiError("We could not parse the JSON body of your request.") from None
