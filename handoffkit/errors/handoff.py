@@ -8,6 +8,7 @@ from .call import CallError
 
 if TYPE_CHECKING:
     from ..extraction.attempts import Attempt
+    from ..history import Loss
 
 
 class CallIncomplete(CallError):
@@ -43,22 +44,51 @@ class NotAConversation(CallError):
     """Something that holds no conversation was to be handed off."""
 
     def __init__(self, found: object) -> None:
-        kind = type(found)
         super().__init__(
-            f"handoff takes an `hk.Call`, a log (`hk.load(path)`, `hk.log()`) or a list of pydantic-ai messages "
-            f"(`session.all_messages()`); found {kind.__module__}.{kind.__qualname__}."
+            f"handoff takes an `hk.Call`, a log (`hk.load(path)`, `hk.log()`), a list of pydantic-ai messages "
+            f"(`session.all_messages()`), or a list of openai-agents items (`result.to_input_list()`, the history of a "
+            f"RealtimeSession); found {_kind(found)}{_first(found)}."
         )
+
+
+def _kind(found: object) -> str:
+    kind = type(found)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _first(found: object) -> str:
+    """Say what a list holds; a user reads that sooner than that it is a list."""
+    return f" of {_kind(found[0])}" if isinstance(found, list | tuple) and found else ""
 
 
 class NotAnAgent(CallError):
     """Something that cannot take over a conversation was given to a handoff."""
 
     def __init__(self, found: object, missing: str = "") -> None:
-        kind = type(found)
-        what = missing or f"{kind.__module__}.{kind.__qualname__}"
         super().__init__(
-            f"handoff takes a pydantic_ai.Agent with a model; found {what}. Build one after `hk.connect()`: "
-            "`Agent('openai:gpt-5.2', output_type=SupportTicket, instructions='...')`."
+            f"handoff takes a pydantic_ai.Agent with a model, or an agents.Agent; found {missing or _kind(found)}. "
+            "Build one after `hk.connect()`: `Agent('openai:gpt-5.2', output_type=SupportTicket, instructions='...')` "
+            "of pydantic-ai, or `Agent(name='Triage', model='gpt-5.2', output_type=SupportTicket, "
+            "instructions='...')` of openai-agents."
+        )
+
+
+class OptionRefused(CallError, TypeError):
+    """A handoff was given an option that is the other SDK's, or that it cannot take."""
+
+    def __init__(self, name: str, agent: str, advice: str) -> None:
+        super().__init__(f"A handoff to {agent} cannot take this `{name}=`: {advice}. Nothing was sent.")
+
+
+class ApprovalNeeded(CallError):
+    """A tool of the agent that takes over waits for a yes, and nobody is there to give it."""
+
+    def __init__(self, tools: Sequence[str], agent: str) -> None:
+        names = ", ".join(tools)
+        super().__init__(
+            f"The agent {agent!r} called {names}, which needs approval, and a handoff has nobody to ask. Take "
+            "`needs_approval` from the tool, or run the agent yourself and decide there: `Runner.run(agent, items)`, "
+            "`result.interruptions`, `state.approve(...)`."
         )
 
 
@@ -120,6 +150,23 @@ class InaudibleTurns(UserWarning):
             f"{turns} stayed without words: [inaudible] stands there in the conversation. What was said there is "
             "missing from the result."
         )
+
+
+class LostInHandoff(UserWarning):
+    """Some of a conversation could not be handed over as it was.
+
+    Attributes:
+        losses: Each of them; see `handoffkit.history`.
+    """
+
+    _shown = 10
+
+    def __init__(self, losses: "Sequence[Loss]") -> None:
+        self.losses = tuple(losses)
+        lines = [f"  {loss}" for loss in self.losses[: self._shown]]
+        if (more := len(self.losses) - self._shown) > 0:
+            lines.append(f"  … and {more} more (`losses` of this warning has them all).")
+        super().__init__("\n".join(["Not all of the conversation went over as it was:", *lines]))
 
 
 class NothingToCompare(HandoffkitError):

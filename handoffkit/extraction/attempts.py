@@ -85,6 +85,10 @@ class Verdict:
     """What the SDK made of one answer: nothing wrong, or these details (pydantic's, or a sentence)."""
 
     details: Sequence[Mapping[str, Any]] | str = ()
+    answer: str = ""
+    """The id of the response that it is about; empty where the SDK does not tell: then the order does."""
+    final: bool = False
+    """That answer gave the output, be it by a tool of the agent's own."""
 
 
 def attempts(frames: Iterable[Frame], verdicts: Sequence[Verdict] = (), tools: Collection[str] = ()) -> list[Attempt]:
@@ -92,18 +96,22 @@ def attempts(frames: Iterable[Frame], verdicts: Sequence[Verdict] = (), tools: C
 
     Args:
         frames: The frames of one handoff, all channels.
-        verdicts: The SDK's, one for each answer that it could read, in order; an answer without one has no fault.
+        verdicts: The SDK's, one for each answer that it could read, by the answer's id or in order; an answer without
+            one has no fault.
         tools: The names of the output tools: a call of any other tool is a step on the way.
     """
-    found, left = [], iter(verdicts)
+    found = []
+    named = {verdict.answer: verdict for verdict in verdicts if verdict.answer}
+    left = iter([verdict for verdict in verdicts if not verdict.answer])
     for number, answer in enumerate(answers(frames), 1):
-        verdict = next(left, Verdict()) if answer.readable else Verdict()
-        found.append(_attempt(number, answer, verdict, tools))
+        verdict = named.get(answer.id) or (next(left, None) if answer.readable else None)
+        found.append(_attempt(number, answer, verdict or Verdict(), tools))
     return found
 
 
 def _attempt(number: int, answer: Answer, verdict: Verdict, tools: Collection[str]) -> Attempt:
-    raw = next((call.arguments for call in answer.calls if call.name in tools), answer.text)
+    given = [call.arguments for call in answer.calls if call.name in tools or verdict.final]
+    raw = answer.text if verdict.final and answer.text else next(iter(given), answer.text)
     status, reason = _judge(answer, verdict, tools)
     return Attempt(
         number=number,
@@ -122,7 +130,7 @@ def _judge(answer: Answer, verdict: Verdict, tools: Collection[str]) -> tuple[St
     """Return the status of an attempt, and why: empty where the field errors say it."""
     if answer.failure:
         return "failed", answer.failure
-    if answer.calls and not any(call.name in tools for call in answer.calls):
+    if answer.calls and not verdict.final and not any(call.name in tools for call in answer.calls):
         return "tool", ", ".join(call.name for call in answer.calls)
     if answer.refusal:
         return "rejected", f"the model refused ({answer.refusal})"

@@ -1,7 +1,7 @@
 """May this conversation be handed off? Waits, bounded, for what is still on its way, then has it judged.
 
 For calls and logs the wire tells what is missing (`judge.py`). A list of messages tells less: only what it visibly
-lacks can be refused.
+lacks can be refused (`lists.py`).
 """
 
 import asyncio
@@ -13,14 +13,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..call import Call
-from ..errors import CallIncomplete, EndpointGone, InaudibleTurns, NotAConversation, NothingSaid, SeveralCalls
+from ..errors import CallIncomplete, EndpointGone, InaudibleTurns, NothingSaid, SeveralCalls
 from ..log import EventLog
 from ..views.html import one_line
 from ..wire.frames import Frame
 from .judge import State, examine
+from .lists import given_messages, with_inaudible, without_lone_results
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
+
+    from ..history import Loss
 
 LONGEST = 120.0
 """Seconds for which a reply that keeps coming is waited for at most."""
@@ -38,13 +41,15 @@ class Ready:
     """The log in which this time counts."""
     call: str = ""
     """The label of the `Call` that is handed off, else empty."""
+    losses: "Sequence[Loss]" = ()
+    """What of a list could not be read, or stands in it alone."""
 
 
 async def ready(source: Any, patience: float) -> Ready:
     """Return the conversation of *source* once it is whole.
 
     Args:
-        source: A call, a log, or a list of pydantic-ai messages.
+        source: A call, a log, a list of pydantic-ai messages, or one of openai-agents items.
         patience: Seconds without anything new after which what is outstanding counts as not coming.
 
     Raises:
@@ -54,7 +59,7 @@ async def ready(source: Any, patience: float) -> Ready:
         NotAConversation: *source* is something else.
     """
     if isinstance(source, Call):
-        return await _Watch(source._wire.log, patience, source.label).ready()
+        return await _Watch(source.wire.log, patience, source.label).ready()
     if isinstance(source, EventLog):
         return await _Watch(source, patience).ready()
     return _of_messages(source)
@@ -123,14 +128,16 @@ class _Watch:
 
 
 def _of_messages(source: Any) -> Ready:
-    from pydantic_ai.messages import ModelRequest, ModelResponse
-
     from ..history import caller_words, unanswered
 
-    if not isinstance(source, list | tuple) or not all(isinstance(m, ModelRequest | ModelResponse) for m in source):
-        raise NotAConversation(source)
-    if not caller_words(source):
-        raise NothingSaid("there are no words of a user's in these messages" if source else "there are no messages")
-    if (found := unanswered(source)) is not None:
-        raise CallIncomplete(found.number, one_line(found.words, _QUOTED), found.reason)
-    return Ready(list(source))
+    given, losses = given_messages(source)
+    found, alone = without_lone_results(given)
+    found, inaudible = with_inaudible(found)
+    if not caller_words(found):
+        what = "there are no words of a user's in these messages" if given else "there are no messages"
+        raise NothingSaid("all that the caller has said is inaudible" if inaudible else what)
+    if (missing := unanswered(found)) is not None:
+        raise CallIncomplete(missing.number, one_line(missing.words, _QUOTED), missing.reason)
+    if inaudible:
+        warnings.warn(InaudibleTurns(inaudible), stacklevel=4)
+    return Ready(found, losses=[*losses, *alone])

@@ -1,6 +1,6 @@
 """One run of a pydantic-ai agent on a history: labelled on the wire, and read afterwards, however it ended."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -9,14 +9,16 @@ from pydantic import ValidationError
 from pydantic_ai import RunContext, capture_run_messages
 from pydantic_ai.agent import AbstractAgent, AgentRunResult
 from pydantic_ai.capabilities import AbstractCapability, ReinjectSystemPrompt
-from pydantic_ai.exceptions import ToolRetryError, UnexpectedModelBehavior
+from pydantic_ai.exceptions import AgentRunError, ModelAPIError, ToolRetryError, UnexpectedModelBehavior, UserError
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 from pydantic_ai.models import Model, ModelRequestContext, infer_model
+from pydantic_ai.usage import RunUsage
 
+from ..errors import HandoffkitError, NotAnAgent, OptionRefused, WrongEndpoint
 from ..extraction.attempts import Verdict
+from ..extraction.run import HEADER, Failure, Run, type_name
 
-HEADER = "x-handoffkit-handoff"
-"""Carries the label of a handoff to the endpoint, which strips it."""
+_KIND = "a pydantic_ai.Agent"
 
 
 @dataclass
@@ -40,54 +42,119 @@ class Labelled(AbstractCapability[Any]):
         return request_context
 
 
-@dataclass(frozen=True)
-class Run:
-    """How a run ended, and what it left."""
+class PydanticTaker:
+    """A pydantic-ai agent that takes a conversation over.
 
-    result: AgentRunResult[Any] | None
-    error: Exception | None
-    messages: Sequence[ModelMessage]
-    """The new ones."""
-    verdicts: Sequence[Verdict]
-    output_tools: frozenset[str]
+    Args:
+        agent: The agent.
+        here: The base URL of the endpoint.
+        model: Another model than the agent's; a name or an object.
+        options: `deps`, `model_settings`, `usage_limits` and `retries`, as `Agent.run` takes them.
+
+    Raises:
+        NotAnAgent: It has no model.
+        OptionRefused: An option is none of this SDK's.
+        WrongEndpoint: Its model is asked elsewhere.
+    """
+
+    def __init__(self, agent: AbstractAgent[Any, Any], here: str, model: Any = None, **options: Any) -> None:
+        _check(model, options.get("model_settings"))
+        given = model if model is not None else agent.model
+        if given is None:
+            raise NotAnAgent(agent, "an Agent without a model")
+        self._agent, self._here, self._options = agent, here, options
+        self._model = self._checked(given)
+        self._own = model is None and not isinstance(given, str)
 
     @property
-    def cost(self) -> Decimal | None:
-        """What the responses cost by genai-prices, in US dollars; None if that of any is unknown."""
-        usages = [message.usage for message in self.messages if isinstance(message, ModelResponse)]
-        if not usages or any(usage.cost is None or not usage.total_tokens for usage in usages):
-            return None
-        return sum((usage.cost for usage in usages if usage.cost is not None), Decimal(0))
+    def name(self) -> str:
+        """The agent's name; empty if it has none."""
+        return self._agent.name or ""
 
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self._model.model_name
 
-async def run(
-    agent: AbstractAgent[Any, Any],
-    prompt: str,
-    history: Sequence[ModelMessage],
-    label: str,
-    check: Callable[[Model], Any],
-    **options: Any,
-) -> Run:
-    """Run *agent* on *history*; an error of the run is returned, a cancellation is raised.
+    @property
+    def wanted(self) -> str:
+        """The name of the type that is asked for."""
+        return type_name(self._agent.output_type)
 
-    The agent's own instructions and system prompt are in force, and no operator text of the history's.
-    """
-    labelled = Labelled(label=label, check=check)
-    error: Exception | None = None
-    result: AgentRunResult[Any] | None = None
-    with capture_run_messages() as captured:
+    async def run(self, prompt: str, conversation: Sequence[ModelMessage], label: str) -> Run:
+        """Run the agent; an error of the run is returned, a cancellation is raised.
+
+        The agent's own instructions and system prompt are in force, and no operator text of the history's.
+        """
+        labelled = Labelled(label=label, check=self._checked)
+        model: dict[str, Any] = {} if self._own else {"model": self._model}
+        error: Exception | None = None
+        result: AgentRunResult[Any] | None = None
+        with capture_run_messages() as captured:
+            try:
+                result = await self._agent.run(
+                    prompt,
+                    message_history=conversation,
+                    capabilities=[labelled, ReinjectSystemPrompt(replace_existing=True)],
+                    infer_name=False,
+                    **model,
+                    **self._options,
+                )
+            except Exception as raised:
+                error = raised
+        messages = list(result.new_messages()) if result else _new(captured)
+        return Run(
+            output=result.output if result else None,
+            failure=_failure(error) if error else None,
+            usage=result.usage if result else RunUsage(),
+            cost=_cost(messages),
+            messages=messages,
+            verdicts=list(_verdicts(messages, error)),
+            output_tools=frozenset(labelled.output_tools),
+        )
+
+    def _checked(self, model: Any) -> Model:
+        """Return *model* as an object if every address that it may talk to is the endpoint's."""
         try:
-            result = await agent.run(
-                prompt,
-                message_history=history,
-                capabilities=[labelled, ReinjectSystemPrompt(replace_existing=True)],
-                infer_name=False,
-                **options,
-            )
-        except Exception as raised:
-            error = raised
-    messages = list(result.new_messages()) if result else _new(captured)
-    return Run(result, error, messages, list(_verdicts(messages, error)), frozenset(labelled.output_tools))
+            found, urls = addresses(model)
+        except (ImportError, UserError) as error:
+            if not isinstance(model, str) or model.startswith("openai"):
+                raise
+            raise WrongEndpoint(f"The model of the agent ({_named(model)})", None, self._here) from error
+        for url in urls:
+            if (url or "").rstrip("/") != self._here:
+                raise WrongEndpoint(f"The model of the agent ({_named(model)})", url, self._here)
+        return found
+
+
+def _check(model: Any, model_settings: Any) -> None:
+    if not isinstance(model, str | Model | None):
+        raise OptionRefused("model", _KIND, f"it is a name or a `pydantic_ai.models.Model`; found {_type(model)}")
+    if not isinstance(model_settings, Mapping | None) and not callable(model_settings):
+        raise OptionRefused("model_settings", _KIND, f"it is a dict, a `ModelSettings`; found {_type(model_settings)}")
+
+
+def _type(value: Any) -> str:
+    return type(value).__qualname__
+
+
+def _named(model: Any) -> str:
+    return model if isinstance(model, str) else f"{type(model).__name__} {model.model_name!r}"
+
+
+def _failure(error: Exception) -> Failure:
+    if isinstance(error, ModelAPIError):
+        return Failure(error, "service", error.message, getattr(error, "status_code", None))
+    if isinstance(error, UnexpectedModelBehavior):
+        return Failure(error, "output", error.message)
+    return Failure(error, "own" if isinstance(error, AgentRunError | UserError | HandoffkitError) else "unknown")
+
+
+def _cost(messages: Sequence[ModelMessage]) -> Decimal | None:
+    usages = [message.usage for message in messages if isinstance(message, ModelResponse)]
+    if not usages or any(usage.cost is None or not usage.total_tokens for usage in usages):
+        return None
+    return sum((usage.cost for usage in usages if usage.cost is not None), Decimal(0))
 
 
 def _new(captured: Sequence[ModelMessage]) -> list[ModelMessage]:

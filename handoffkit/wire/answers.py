@@ -25,6 +25,8 @@ class Answer:
     """What came back to one request."""
 
     conn: str
+    id: str = ""
+    """The id of the response; empty if none came."""
     model: str = ""
     """The model that answered, or else the one that was asked for."""
     text: str = ""
@@ -108,6 +110,7 @@ def _response(data: dict[str, Any]) -> dict[str, Any]:
     parts = [part for item in items for part in _list(item.get("content")) if isinstance(part, dict)]
     usage = _dict(data.get("usage"))
     return {
+        "id": _text(data.get("id")),
         "model": _text(data.get("model")),
         "text": "".join(_text(part.get("text")) for part in parts if part.get("type") == "output_text"),
         "refusal": "".join(_text(part.get("refusal")) for part in parts if part.get("type") == "refusal"),
@@ -138,6 +141,7 @@ def _chat(data: dict[str, Any]) -> dict[str, Any]:
     usage = _dict(data.get("usage"))
     calls = [_dict(_dict(call).get("function")) for call in _list(message.get("tool_calls"))]
     return {
+        "id": _text(data.get("id")),
         "model": _text(data.get("model")),
         "text": _text(message.get("content")),
         "refusal": _text(message.get("refusal")),
@@ -156,7 +160,7 @@ def _chunks(frames: Sequence[Frame]) -> dict[str, Any]:
         data = frame.data
         if frame.event != "chat.completion.chunk":
             continue
-        whole |= {key: data[key] for key in ("model", "usage") if data.get(key)}
+        whole |= {key: data[key] for key in ("id", "model", "usage") if data.get(key)}
         choice = _dict(next(iter(_list(data.get("choices"))), None))
         _add(message, _dict(choice.get("delta")))
         finish = _text(choice.get("finish_reason")) or finish
