@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import tracing
+from . import forgotten, tracing
 from .endpoint.faults import Fault
 from .endpoint.models import KeywordModel, ScriptedModel, TextModel
 from .endpoint.models.prompt import Model
@@ -73,6 +73,7 @@ def connect(
         _endpoint = fresh
     _point_here(_endpoint)
     tracing.keep_here(_endpoint)
+    forgotten.watch(_endpoint)
     _check_kernel()
     print(_sentence(message, model))
 
@@ -82,6 +83,7 @@ def disconnect() -> None:
     global _endpoint
     if _endpoint:
         tracing.let_go()
+        forgotten.unwatch()
         _endpoint.stop()
         _endpoint = None
         for name, value in _before.items():

@@ -3,7 +3,6 @@
 A mark says in one sentence what happened; OpenAI's events keep their own names and stay as they are.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
@@ -14,12 +13,13 @@ from .turns import TurnEnd, TurnTracker, closed_how, hung_up
 from .wire.conversation import Conversation, News, Speaker, ToolUse, Turn, Usage
 from .wire.dialogue import Item
 from .wire.frames import Frame, obj, text
-from .wire.outcome import answered
+from .wire.outcome import answered, transferred
 
 __all__ = [
     "CallEnded",
     "Derivation",
     "Extraction",
+    "ForgottenAwait",
     "Inaudible",
     "Interrupted",
     "LiveHandoff",
@@ -174,6 +174,20 @@ class Silence(Mark):
 
 
 @dataclass(frozen=True, slots=True)
+class ForgottenAwait(Mark):
+    """A verb was called and not awaited, so nothing happened."""
+
+    kind: ClassVar[str] = "forgotten_await"
+    what: str = ""
+    """The verb, `RealtimeSession.send_message`."""
+    undone: str = ""
+    """What was not done, in plain words."""
+
+    def __str__(self) -> str:
+        return f"`{self.what}` was called without `await`{_why(self.undone)}."
+
+
+@dataclass(frozen=True, slots=True)
 class CallEnded(Mark):
     """A realtime connection is closed."""
 
@@ -203,7 +217,10 @@ class OtherMark(Mark):
 
 _KINDS: dict[str, type[Mark]] = {
     kind.kind: kind
-    for kind in (TurnComplete, TurnFailed, Interrupted, LiveHandoff, Extraction, Inaudible, Silence, CallEnded)
+    for kind in (
+        *(TurnComplete, TurnFailed, Interrupted, LiveHandoff, Extraction, Inaudible, Silence, CallEnded),
+        ForgottenAwait,
+    )
 }
 
 
@@ -325,7 +342,7 @@ class Derivation:
             output = obj(data, "item")
             tool = conversation.items.call(text(output, "call_id"))
             if output.get("type") == "function_call_output" and tool is not None:
-                to = _transferred(text(output, "output"))
+                to = transferred(text(output, "output"))
                 if to and (self._takeovers.pop(conn, False) or tool.name.startswith("transfer_to_")):
                     self._taken_over(conversation, frame.at, to)
         elif frame.event == "response.created" and self._takeovers.get(conn) and not _under_way(conversation):
@@ -376,12 +393,3 @@ def derive(frames: Iterable[Frame]) -> Derivation:
 def _under_way(conversation: Conversation) -> bool:
     """Say whether a handoff is not done: other instructions are not in force yet, or the transfer has no output."""
     return conversation.told != conversation.instructions or conversation.items.awaits_output
-
-
-def _transferred(output: str | None) -> str:
-    """Return the agent that the output of a transfer names: openai-agents sends `{"assistant": name}`."""
-    try:
-        found = json.loads(output or "")
-    except ValueError:
-        return ""
-    return text(found, "assistant") or "" if isinstance(found, dict) else ""

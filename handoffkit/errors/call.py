@@ -13,8 +13,19 @@ class NotAVoiceAgent(CallError):
     def __init__(self, found: object) -> None:
         kind = type(found)
         super().__init__(
-            f"A call takes a pydantic_ai.Agent; found {kind.__module__}.{kind.__qualname__}. Build one with "
-            "`Agent(instructions='...')` and pass it to `hk.Call`."
+            f"A call takes a pydantic_ai.Agent or an agents.realtime.RealtimeAgent; found "
+            f"{kind.__module__}.{kind.__qualname__}. Build one with `Agent(instructions='...')`, or with "
+            "`RealtimeAgent(name='...', instructions='...')`, and pass it to `hk.Call`."
+        )
+
+
+class WrongOption(CallError, TypeError):
+    """A call was given an option that its agent's SDK does not know."""
+
+    def __init__(self, found: str, agent: str, known: list[str]) -> None:
+        super().__init__(
+            f"A call with a {agent} takes {', '.join(f'`{name}`' for name in known)}; found `{found}`. Each SDK has "
+            "its own names: leave it out, or use the one that fits."
         )
 
 
@@ -94,3 +105,60 @@ class NoSuchApproval(CallError):
             f"No tool call {id!r} waits for approval; {found}. It may have been decided already, or have waited too "
             "long: `call.approvals.pending` lists those that wait."
         )
+
+
+class BadGreeting(CallError):
+    """A greeting has no words."""
+
+    def __init__(self, agent: str, found: object) -> None:
+        super().__init__(
+            f"`greetings` maps an agent's name to the words with which it begins; found {found!r} for {agent!r}. Write "
+            f"`greetings={{{agent!r}: 'Delivery desk. What is your address?'}}`."
+        )
+
+
+class GreetingForNobody(CallError):
+    """A greeting is for an agent that the call cannot reach."""
+
+    def __init__(self, name: str, known: list[str]) -> None:
+        super().__init__(
+            f"`greetings` has words for {name!r}, and no such agent is in this call; it can reach {', '.join(known)}. "
+            "Use the agent's `name`, or put the agent into `handoffs`."
+        )
+
+
+class BadLimit(CallError, ValueError):
+    """A limit of a call is none."""
+
+    def __init__(self, name: str, found: object, wanted: str) -> None:
+        super().__init__(f"`{name}` is {wanted}; found {found!r}.")
+
+
+class SeedRefused(CallError):
+    """An item of a history cannot be put into a realtime session."""
+
+    def __init__(self, item: object) -> None:
+        kind = item.get("type") if isinstance(item, dict) else type(item).__name__
+        super().__init__(
+            f"The session takes messages, tool calls and their outputs as history; an item of type {kind!r} in "
+            "`message_history` is none that it would send. Leave it out, or turn it into words."
+        )
+
+
+class HandoffLimit(UserWarning):
+    """A call was handed on so often in one turn that it is not handed on any more in it."""
+
+    def __init__(self, names: list[str]) -> None:
+        route = " → ".join(names)
+        super().__init__(
+            f"In one turn the call was handed on {len(names)} times ({route}). The agent who has it now is offered no "
+            "further transfer until the caller's next turn. Make the agents' descriptions differ, or raise "
+            "`Call(..., max_handoffs=...)`."
+        )
+
+
+class ForgottenAwait(RuntimeWarning):
+    """A verb was called and not awaited. It stands in the place of Python's own warning, so it is of the same kind."""
+
+    def __init__(self, what: str, undone: str, write: str) -> None:
+        super().__init__(f"`{what}` was called without `await`, so {undone}. Write `{write}`.")

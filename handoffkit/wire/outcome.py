@@ -1,5 +1,6 @@
-"""How a request of a handoff came out, as the frame that ends it says."""
+"""How a request of a handoff came out, as the frame that ends it says; and to whom a live one went."""
 
+import json
 from typing import Any
 
 from .frames import Frame, obj, text
@@ -28,3 +29,12 @@ def trouble_of(data: dict[str, Any]) -> str | None:
     """Return what an error says of itself."""
     error = obj(data, "error") or data
     return text(error, "message") or text(error, "code")
+
+
+def transferred(output: str | None) -> str:
+    """Return the agent that the output of a transfer names: openai-agents sends `{"assistant": name}`."""
+    try:
+        found = json.loads(output or "")
+    except ValueError:
+        return ""
+    return text(found, "assistant") or "" if isinstance(found, dict) else ""

@@ -222,7 +222,7 @@ def _summary(frame: Frame) -> str:
 
 def _failed(frame: Frame, data: Data) -> bool:
     if frame.channel == "mark":
-        return frame.event in ("turn_failed", "silence")
+        return frame.event in ("turn_failed", "silence", "forgotten_await")
     if frame.event == "close":
         return not hung_up(data) and frame.channel == "realtime"
     if frame.event == "response.done":

@@ -6,7 +6,7 @@ The timeline is drawn from the same rows, so each says in which lane it stands a
 from collections.abc import Iterator
 from typing import Any, Literal, TypedDict, cast
 
-from ...marks import CallEnded, Extraction, LiveHandoff, Mark, OtherMark, Silence, TurnFailed
+from ...marks import CallEnded, Extraction, ForgottenAwait, LiveHandoff, Mark, OtherMark, Silence, TurnFailed
 from ...views.lanes import heard_until
 from ...views.scale import duration
 from ...views.summary import call
@@ -224,6 +224,8 @@ def mark_rows(mark: Mark, key: str, moment: Moment) -> Iterator[Row]:
             why = f": {line(mark.reason)}" if mark.reason else ""
             text = f"Nothing was heard for {duration(mark.seconds)}{why}"
             yield _row(key, "mark", "o", mark.at, text=text, bad=True, look="bad")
+        case ForgottenAwait():
+            yield _row(key, "mark", "o", mark.at, text=line(str(mark)), bad=True, look="bad")
         case OtherMark() if not _said_elsewhere(mark):
             yield _row(key, "mark", "o", mark.at, text=sentence(mark))
 
