@@ -9,6 +9,9 @@ from .verdict import NotYet, checked, counted, take
 
 __all__ = ["request"]
 
+_ASKED = ("POST /v1/responses", "POST /v1/chat/completions", "response.create")
+"""What asks a text agent's model, over HTTP or a WebSocket; a realtime session's `response.create` is none of these."""
+
 
 @checked
 def request(
@@ -43,7 +46,7 @@ def request(
 
 def _last_request(log: EventLog) -> tuple[dict[str, Any], list[Any]]:
     """Return the JSON of the last request to a model, and the items of its input."""
-    asked = log.filter(["POST /v1/responses", "POST /v1/chat/completions", "response.create"], dir="client")
+    asked = log.filter(_ASKED, channel=("responses", "chat"), dir="client")
     if not asked:
         raise NotYet("no request was sent", "no agent has been run since `hk.connect()`")
     body = asked[-1].data

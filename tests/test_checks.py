@@ -154,6 +154,8 @@ async def test_what_the_last_request_gave_the_model_to_read(connected: Endpoint)
     assert "has not 2 items, because it has 1" in str(checks.request(log, items=2))
     await AsyncOpenAI().chat.completions.create(model="gpt-5.2", messages=[{"role": "user", "content": SECOND}])
     assert checks.request(log, items=1, words=[SECOND], without=[FIRST])
+    call = await held(FIRST)
+    assert "no request was sent" in str(checks.request(call.log)), "a voice agent's is none"
 
 
 async def test_a_tool_and_the_turn_that_it_was_called_for() -> None:
