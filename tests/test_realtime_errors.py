@@ -146,6 +146,12 @@ REFUSED = [
         "Invalid value: 'output_audio'. Supported values are: 'output_text'.",
     ),
     (
+        _create({"type": "function_call", "name": "f", "arguments": "{}", "call_id": "a/b"}),
+        "invalid_value",
+        "item.call_id",
+        "Invalid 'item.call_id': string does not match pattern.",
+    ),
+    (
         _create({**USER, "id": "i" * 33}),
         "string_above_max_length",
         "item.id",

@@ -5,12 +5,15 @@ checks describes an object; its order is the order in which faults are reported.
 of the OpenAI API in 2026.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .api_error import ApiError
 
 Check = Callable[[Any, str], None]
+
+_IDENTIFIER = re.compile(r"[a-zA-Z0-9_-]+")
 
 
 def anything(value: Any, param: str) -> None:
@@ -21,6 +24,16 @@ def text(value: Any, param: str) -> None:
     """Demand a string."""
     if not isinstance(value, str):
         raise wrong_type(param, "a string", value)
+
+
+def identifier(value: Any, param: str) -> None:
+    """Demand letters, digits, underscores and dashes, at least one."""
+    text(value, param)
+    if not _IDENTIFIER.fullmatch(value):
+        sentence = "Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+        raise ApiError(
+            f"Invalid '{param}': string does not match pattern. {sentence}", code="invalid_value", param=param
+        )
 
 
 def boolean(value: Any, param: str) -> None:

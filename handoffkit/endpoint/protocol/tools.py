@@ -4,12 +4,23 @@ Only functions can be simulated. A tool that OpenAI itself would run (web search
 an answer without its results would look whole and be wrong.
 """
 
-import re
 from typing import Any
 
 from ..models.prompt import Tool
 from .api_error import ApiError
-from .fields import Check, anything, boolean, check_fields, mapping, one_of, require, text, wrong_type, wrong_value
+from .fields import (
+    Check,
+    anything,
+    boolean,
+    check_fields,
+    identifier,
+    mapping,
+    one_of,
+    require,
+    text,
+    wrong_type,
+    wrong_value,
+)
 
 HOSTED = (
     "apply_patch", "code_interpreter", "computer", "computer_use_preview", "custom", "file_search", "image_generation",
@@ -17,18 +28,7 @@ HOSTED = (
     "web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11",
 )  # fmt: skip
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]+")
 _MODES = ("none", "auto", "required")
-
-
-def function_name(value: Any, param: str) -> None:
-    """Demand the name of a function: letters, digits, underscores and dashes."""
-    text(value, param)
-    if not _NAME.fullmatch(value):
-        sentence = "Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
-        raise ApiError(
-            f"Invalid '{param}': string does not match pattern. {sentence}", code="invalid_value", param=param
-        )
 
 
 def parameters(value: Any, param: str) -> None:
@@ -40,7 +40,7 @@ def parameters(value: Any, param: str) -> None:
 
 
 FUNCTION: dict[str, Check] = {
-    "name": function_name,
+    "name": identifier,
     "description": text,
     "parameters": parameters,
     "strict": boolean,

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...models.prompt import Item, Message, ToolCall, ToolResult
 from ..api_error import ApiError
-from ..fields import Check, anything, array, one_of, text
+from ..fields import Check, anything, array, identifier, one_of, text
 from .audio import BYTES_PER_MS, decode, heard
 from .check import record, short, tagged
 
@@ -15,6 +15,12 @@ Record = dict[str, Any]
 _ID = short(32)  # the service refuses longer ones
 _STATUS = one_of("completed", "incomplete", "in_progress")
 _COMMON: dict[str, Check] = {"id": _ID, "type": text, "object": one_of("realtime.item"), "status": _STATUS}
+
+
+def _call_id(value: Any, param: str) -> None:
+    """Demand an id of a call as the service takes it (https://github.com/livekit/agents/issues/5652)."""
+    _ID(value, param)
+    identifier(value, param)
 
 
 def _audio(value: Any, param: str) -> None:
@@ -44,8 +50,8 @@ _KINDS: dict[str, Check] = {
             "system": _message(_text_part("input_text")),
         },
     ),
-    "function_call": record({**_COMMON, "call_id": _ID, "name": text, "arguments": text}, ["name", "arguments"]),
-    "function_call_output": record({**_COMMON, "call_id": _ID, "output": text}, ["call_id", "output"]),
+    "function_call": record({**_COMMON, "call_id": _call_id, "name": text, "arguments": text}, ["name", "arguments"]),
+    "function_call_output": record({**_COMMON, "call_id": _call_id, "output": text}, ["call_id", "output"]),
 }
 ITEM = tagged("type", _KINDS)
 """The `item` of a `conversation.item.create`. An assistant's audio cannot be created, only its text."""
