@@ -6,51 +6,51 @@ complete, whether a turn was answered, and what can be handed off.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from .approvals import Approvals
-from .connect import Endpoint, current
-from .errors import (
-    CallBusy,
-    CallNotStarted,
-    CallOver,
-    EmptyTurn,
-    EndpointGone,
-    NotAVoiceAgent,
-    NothingHeard,
-)
+from .connect import current
+from .errors import CallNotStarted, CallOver, EmptyTurn, EndpointGone, NothingHeard
 from .listening import Listening, bounded
+from .live_handoffs import LiveHandoffs
 from .marks import Turn
 from .recorded import Recorded
-from .speaker import Speaker
+from .sdk.opening import session_of
+from .speaker import Playback, Speaker
 from .spoken import BLOCK_MS, Spoken
-from .waiting import Waiting, nothing_said
+from .turn_taking import TurnTaking
+from .waiting import Waiting
 
 if TYPE_CHECKING:
-    from .sdk.pydantic import PydanticSession
     from .widgets.panel import Panel
 
-_CANCEL = 10.0  # seconds in which a cancelled reply ends on the wire
-_CUT = 2.0  # seconds in which the wire has how much was heard of a reply that was stopped
+Phase = Literal["ready", "starting", "on", "ending", "ended"]
+"""How a call stands."""
 
 
 class Call(Recorded):
     """A call with a voice agent.
 
     Args:
-        agent: A `pydantic_ai.Agent`; its instructions and tools are the voice agent's.
+        agent: A `pydantic_ai.Agent`, or an `agents.realtime.RealtimeAgent` with its tools and handoffs.
         model: The realtime model's name (`openai:gpt-realtime`), or an `OpenAIRealtimeModel` built after `connect()`.
         speak_first: The agent opens the talk: `start` returns when its greeting is complete.
         reply_timeout: Seconds without any frame after which a reply counts as not coming (60 by default).
-        options: `deps`, `model_settings`, `instructions`, `toolsets` and `message_history`, as `Agent.realtime` takes
-            them.
+        silence_seconds: How long an agent that takes over may be silent (4 by default); then a reply is asked for once
+            more, and the log says `silence`.
+        options: Of the agent's SDK, under its own names. For a pydantic-ai agent `deps`, `model_settings`,
+            `instructions`, `toolsets` and `message_history`, as `Agent.realtime` takes them. For a `RealtimeAgent`
+            `context`, `model_settings`, `run_config`, `voice`, `message_history` (pydantic-ai messages, such as
+            `saved.messages()`), `greetings` (by agent's name: with which words it begins when the call comes to it)
+            and `max_handoffs` (in one turn of the caller's, 5 by default).
 
     Raises:
         NotConnected: `connect()` was not called.
         NotAVoiceAgent: *agent* is no agent of an SDK that is known here.
         WrongEndpoint: The model was built for another address.
+        WrongOption: An option is none of its SDK's.
+        BadGreeting, GreetingForNobody, BadLimit: A greeting or a limit is none.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Call(Recorded):
         model: Any = "openai:gpt-realtime",
         speak_first: bool = False,
         reply_timeout: float = 60.0,
+        silence_seconds: float = 4.0,
         **options: Any,
     ) -> None:
         endpoint = current()
@@ -69,16 +70,18 @@ class Call(Recorded):
         self.approvals = Approvals()
         """Tool calls that wait for a yes, where somebody is there to give it: a panel, or `approvals.watch`."""
         self._settings = {"model": model, "reply_timeout": reply_timeout, **options}
-        self._session = _session(agent, {"model": model, **options}, self._endpoint, self.label, self.approvals)
+        self._settings["silence_seconds"] = silence_seconds
+        self._session = session_of(agent, {"model": model, **options}, self._endpoint, self.label, self.approvals)
         self._spoken = Spoken(self._session, self._wire, self._endpoint, self._folder)
         self._waiting = Waiting(self._session, self._wire, self._endpoint, self._folder, reply_timeout)
+        self._turns = TurnTaking(self._session, self._wire, self._endpoint, self._spoken, self._waiting)
         self._started, self._over = False, ""
-        self._busy = self._leaving = False
-        self._stopping: asyncio.Task[None] | None = None
+        self._leaving = False
         self._opening = asyncio.Lock()
         self._panel: Panel | None = None
         self._listening = Listening(self.mark)
         self._session.interrupts = lambda: self._spoken.interrupts
+        self._handoffs = LiveHandoffs(self._session, self._wire, self._endpoint, self._folder, silence_seconds)
 
     async def start(self) -> Self:
         """Open the session; called again, it does nothing.
@@ -95,8 +98,9 @@ class Call(Recorded):
                     raise EndpointGone
                 await self._session.open()
                 self._started = True
+                await self._handoffs.begin(self.agent)
                 if self.speak_first:
-                    await self._turn(self._session.respond)
+                    await self._turns.turn(self._session.respond)
         return self
 
     async def send(self, text: str) -> Turn:
@@ -114,7 +118,7 @@ class Call(Recorded):
         if not isinstance(text, str) or not text.strip():
             raise EmptyTurn(text)
         self._check()
-        return await self._turn(lambda: self._session.send(text))
+        return await self._turns.turn(lambda: self._session.send(text))
 
     async def send_audio(
         self, source: Any, *, sample_rate: int | None = None, realtime: bool = True, over: bool = False
@@ -146,12 +150,12 @@ class Call(Recorded):
         sound = await asyncio.to_thread(load, source, sample_rate=sample_rate)
         await self._spoken.check()
         async with self._spoken.source(sound.name):
-            if realtime and not over and not self._busy and not self._wire.outstanding:
+            if realtime and not over and not self._turns.busy and not self._wire.outstanding:
                 await self._session.played(self.reply_timeout)
-            said = await self._say(pace(sound.blocks(BLOCK_MS), realtime=realtime), realtime=realtime)
+            said = await self._turns.say(pace(sound.blocks(BLOCK_MS), realtime=realtime), realtime=realtime)
         if said is None:
             raise NothingHeard(sound.name, sound.level, self._spoken.detection or {})
-        return (await self._answers(*said))[-1]
+        return (await self._turns.answers(*said))[-1]
 
     async def listen(self, *, source: Any = None, seconds: float = 20.0) -> list[Turn]:
         """Listen to a microphone, and return what was said in the call meanwhile, by both sides.
@@ -175,14 +179,14 @@ class Call(Recorded):
         microphone = await self._listening.open(source, self._panel)
         if microphone is None:
             return []
-        before = self._idle_seq()
+        before = self._turns.idle_seq()
         try:
             async with self._spoken.source(microphone.name):
-                said = await self._say(bounded(microphone, seconds), realtime=True)
+                said = await self._turns.say(bounded(microphone, seconds), realtime=True)
         finally:
             microphone.close()
         if said is not None:
-            await self._answers(*said)
+            await self._turns.answers(*said)
         return [turn for turn in self.turns if turn.seq > before]
 
     async def respond(self) -> Turn:
@@ -194,9 +198,7 @@ class Call(Recorded):
             CallNotStarted, CallOver, ReplyFailed, ReplyTimeout, ToolRaised, EndpointGone: As for `send`.
         """
         self._check()
-        before = self._idle_seq()
-        await self._do(self._session.respond)
-        return await self._waiting.reply(before)
+        return await self._turns.respond()
 
     async def interrupt(self, *, played_ms: int | None = None) -> None:
         """Stop the reply that is under way; nothing happens if there is none.
@@ -206,12 +208,7 @@ class Call(Recorded):
                 0 leaves it marked as unheard. It is never counted beyond what has arrived.
         """
         self._check()
-        state = await self._waiting.ask("state")  # meanwhile the SDK receives what is in the log already
-        if state["outstanding"]:
-            await self._session.interrupt(self._heard(played_ms))
-            await self._waiting.ask("wait", after=state["seq"], idle=_CANCEL)
-        else:
-            await self._cut_what_sounds()
+        await self._turns.interrupt(played_ms)
 
     async def hang_up(self) -> None:
         """End the call; called again, it does nothing. What was said stays readable, and can be handed off.
@@ -221,14 +218,15 @@ class Call(Recorded):
         if self._over or self._leaving:
             return
         self._leaving = True
+        self._handoffs.stop()
         try:
             if self._started and not self._wire.closed:
                 await self._spoken.end()
                 with contextlib.suppress(Exception):  # whatever is wrong with the connection, the call ends
-                    await self._cut_what_sounds()
+                    await self._turns.cut_what_sounds()
                 await self._waiting.last_words()
         finally:
-            self._over = self._over or "hung up"
+            self._over = self._wire.closed or "hung up"
             if self._started:
                 await self._session.close()
                 await self._waiting.closed()
@@ -252,11 +250,48 @@ class Call(Recorded):
         return self._over or self._wire.closed or ("open" if self._started else "not started")
 
     @property
-    def busy(self) -> bool:
-        """Whether somebody waits for the reply to a turn."""
-        return self._busy
+    def phase(self) -> Phase:
+        """How the call stands: not started yet, being opened, on, being hung up, or ended however that came about."""
+        if self._leaving and not self._over:
+            return "ending"
+        if self._over or (self._started and (self._wire.closed or not self._endpoint.alive)):
+            return "ended"
+        if self._started:
+            return "on"
+        return "starting" if self._opening.locked() else "ready"
 
-    async def use_speaker(self, speaker: "Speaker | None") -> None:
+    @property
+    def early(self) -> str:
+        """How the call ended, if nobody had hung up; else empty."""
+        if not self._started or self._leaving or self._over == "hung up":
+            return ""
+        if not self._endpoint.alive:
+            return "the endpoint process is gone"
+        closed = self._wire.closed or ""
+        return "" if closed == "the client hung up" else closed
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for the reply to a turn, or sound of the caller's is being sent."""
+        return self._turns.busy or self._spoken.sending
+
+    @property
+    def playback(self) -> Playback:
+        """What is heard of the agent, and how much of it."""
+        return self._session.playback
+
+    @property
+    def session(self) -> Any:
+        """The SDK's own session: a `RealtimeSession` of pydantic-ai, or of openai-agents.
+
+        Raises:
+            CallNotStarted: It has not been opened.
+        """
+        if not self._started:
+            raise CallNotStarted
+        return self._session.live
+
+    async def use_speaker(self, speaker: Speaker | None) -> None:
         """Play the agent's sound by *speaker* from now on; what counts as heard is then what was really played.
 
         Args:
@@ -306,95 +341,3 @@ class Call(Recorded):
             raise CallNotStarted
         if not self._endpoint.alive:
             raise EndpointGone
-
-    async def _turn(self, act: Callable[[], Awaitable[None]]) -> Turn:
-        """Have *act* cause a reply, and wait for its end on the wire."""
-        if self._busy:
-            raise CallBusy
-        self._busy = True
-        try:
-            before = await self._idle()
-            await self._do(act)
-            return await self._waiting.reply(before)
-        except asyncio.CancelledError:
-            # The cell was interrupted, which is the learner's choice: the reply is stopped, and the call goes on.
-            self._stopping = asyncio.create_task(self._stop())
-            raise
-        finally:
-            self._busy = False
-
-    async def _idle(self) -> int:
-        """Return the number of the last frame, once no reply is under way."""
-        if self._stopping:
-            await asyncio.wait([self._stopping], timeout=_CANCEL)
-            self._stopping = None
-        before = self._idle_seq()
-        if self._wire.outstanding:
-            raise CallBusy
-        return before
-
-    def _idle_seq(self) -> int:
-        """Return the number of the last frame, if the call is still connected."""
-        if closed := self._wire.closed:
-            self._over = closed
-            raise CallOver(self._over)
-        return self._wire.seq
-
-    async def _say(self, blocks: "AsyncIterator[bytes]", *, realtime: bool) -> tuple[int, int] | None:
-        """Send sound; return the last frame before it and the last one with it, or None if nobody speaks in it."""
-        before = self._idle_seq()
-        heard = False
-
-        async def send() -> None:
-            nonlocal heard
-            heard = await self._spoken.stream(blocks, realtime=realtime)
-
-        await self._do(send)
-        return (before, self._wire.seq) if heard else None
-
-    async def _answers(self, before: int, last: int) -> list[Turn]:
-        """Return the replies to the turns that began between two frames, or these turns where no reply is due."""
-        if not self._spoken.replies:
-            return [turn for turn in self.turns if turn.speaker == "caller" and before < turn.seq <= last]
-        if not self._spoken.interrupts:
-            await self._waiting.passed_over(before, last)
-        ends = await self._waiting.answered(before, last)
-        return await self._waiting.replies(ends) or [nothing_said(ends[-1])]
-
-    async def _do(self, act: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await act()
-        except Exception as error:
-            if not self._endpoint.alive:
-                raise EndpointGone from error
-            raise
-
-    async def _stop(self) -> None:
-        with contextlib.suppress(Exception):
-            await self.interrupt()
-
-    async def _cut_what_sounds(self) -> None:
-        """Where somebody hears the agent, stop what has arrived and has not sounded, and say that it was not heard."""
-        if self._session.playback.audible and self._session.playback.sounding and not self._wire.outstanding:
-            seq = self._wire.seq
-            await self._session.interrupt(None)
-            await self._waiting.passed("conversation.item.truncate", seq, _CUT)
-
-    def _heard(self, played_ms: int | None) -> int | None:
-        """Never more than has arrived, and nothing to cut where nothing was heard."""
-        if played_ms is None:
-            return None
-        arrived = [turn.audio_ms for turn in self.turns if turn.speaker == "agent"]
-        return min(played_ms, arrived[-1] if arrived else 0) or None
-
-
-def _session(
-    agent: Any, options: dict[str, Any], endpoint: Endpoint, label: str, approvals: Approvals
-) -> "PydanticSession":
-    from pydantic_ai import Agent
-
-    from .sdk.pydantic import Options, PydanticSession
-
-    if not isinstance(agent, Agent):
-        raise NotAVoiceAgent(agent)
-    return PydanticSession(agent, Options(**options), endpoint, label, approvals)

@@ -41,6 +41,11 @@ class Recorded:
         return self._endpoint
 
     @property
+    def folder(self) -> Path:
+        """Where its log is written."""
+        return self._folder
+
+    @property
     def wire(self) -> CallLog:
         """How the call stands by the judgement of the wire."""
         return self._wire

@@ -15,7 +15,7 @@ from .process import Endpoint
 from .wire.call_log import CallLog
 
 if TYPE_CHECKING:
-    from .sdk.pydantic import PydanticSession
+    from .sdk.session import Session
 
 BLOCK_MS = 40
 """Milliseconds of sound in one event."""
@@ -38,7 +38,7 @@ class Spoken:
         folder: The log's.
     """
 
-    def __init__(self, session: "PydanticSession", wire: CallLog, endpoint: Endpoint, folder: Path) -> None:
+    def __init__(self, session: "Session", wire: CallLog, endpoint: Endpoint, folder: Path) -> None:
         self._session, self._wire, self._endpoint, self._folder = session, wire, endpoint, folder
         self._source = ""
         self._sent = 0
@@ -52,6 +52,11 @@ class Spoken:
         """The turn detection in force; None for push-to-talk."""
         conversation = self._wire.conversation
         return conversation.detection if conversation else None
+
+    @property
+    def sending(self) -> bool:
+        """Whether a source of sound holds the call's ear."""
+        return bool(self._source)
 
     @property
     def replies(self) -> bool:
@@ -157,7 +162,9 @@ class Spoken:
             return
         if on:
             self._before = self.detection
-        await self._set(None if on else self._before or {"type": "server_vad"})
+        detection = None if on else self._before or {"type": "server_vad"}
+        self._session.detects(detection)
+        await self._set(detection)
 
     async def _set(self, detection: dict[str, Any] | None) -> None:
         """Change turn detection where both SDKs have no verb for it: a message of ours on the call's own connection."""

@@ -229,11 +229,24 @@ class _Conn:
         turns = self.asking() if request is None else request.turns
         if not turns and not (request and request.outside):
             turns = [self.open(OpenTurn(self.seq, self.at, caller=False))]
+        if turns:
+            self.end_unseen()
         for turn in turns:
             turn.active += 1
             turn.responses.append(name)
         found = self.responses[name] = Response(turns)
         return found
+
+    def end_unseen(self) -> None:
+        """Count as ended what is under way: the service makes one reply at a time, so its end was lost on the way.
+
+        OpenAI's API refuses a second one with `conversation_already_has_active_response`.
+        """
+        for name, response in list(self.responses.items()):
+            if response.turns:
+                del self.responses[name]
+                for turn in response.turns:
+                    turn.active -= 1
 
     def response_of(self, data: dict[str, Any]) -> Response | None:
         return self.responses.get(text(data, "response_id") or "")

@@ -15,7 +15,7 @@ from .turns import UNASKED, TurnEnd
 from .wire.call_log import CallLog
 
 if TYPE_CHECKING:
-    from .sdk.pydantic import PydanticSession
+    from .sdk.session import Session
 
 _CLOSE = 5.0  # seconds in which the end of a call reaches the log
 _SHORT = 1.0  # seconds that a reply takes at most if it is waited for without asking the endpoint
@@ -37,7 +37,7 @@ class Waiting:
     """
 
     def __init__(
-        self, session: "PydanticSession", wire: CallLog, endpoint: Endpoint, folder: Path, reply_timeout: float
+        self, session: "Session", wire: CallLog, endpoint: Endpoint, folder: Path, reply_timeout: float
     ) -> None:
         self._session, self._wire, self._endpoint, self._folder = session, wire, endpoint, folder
         self.reply_timeout = reply_timeout
@@ -50,6 +50,8 @@ class Waiting:
     async def reply(self, after: int) -> Turn:
         """Return the reply to the turn that ends first after the frame *after*."""
         end = await self._end(after)
+        while end.verdict == "interrupted" and self._session.replaced():
+            end = await self._end(end.end_seq)
         if end.verdict == "failed":
             raise ReplyFailed(end.ordinal, end.reason)
         if (error := self._session.tool_error()) is not None:

@@ -340,7 +340,7 @@ async def test_hanging_up_while_the_agent_speaks_is_no_failure(agent: Agent[None
 
 @pytest.mark.parametrize("thing", ["an agent", None, object()])
 def test_something_that_is_no_agent_is_refused(thing: object, connected: Endpoint) -> None:
-    with pytest.raises(NotAVoiceAgent, match=r"pydantic_ai\.Agent; found"):
+    with pytest.raises(NotAVoiceAgent, match=r"RealtimeAgent; found"):
         hk.Call(thing)
 
 

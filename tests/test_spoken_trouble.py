@@ -132,7 +132,7 @@ async def _first(event: str) -> AsyncIterator[Frame]:
 
 async def test_a_commit_of_an_empty_buffer_is_the_services_error_and_the_next_turn_works(call: hk.Call) -> None:
     """By the SDK itself, since `Call` never does it."""
-    session = call._session._live
+    session = call._session.live
     await session.commit_audio()
     errors = [frame.data["error"] async for frame in _first("error")]
     assert errors[0]["code"] == COMMIT_EMPTY
@@ -189,7 +189,7 @@ async def test_the_second_sdk_speaks_and_hears(here: Endpoint) -> None:
 async def test_sound_that_is_no_base64_is_refused_and_the_session_goes_on(call: hk.Call) -> None:
     import json
 
-    socket = call._session._live._connection._ws  # type: ignore[attr-defined]
+    socket = call._session.live._connection._ws  # type: ignore[attr-defined]
     await socket.send(json.dumps({"type": "input_audio_buffer.append", "audio": "no base64 !"}))
     odd = base64.b64encode(b"\1\2\3").decode()
     await socket.send(json.dumps({"type": "input_audio_buffer.append", "audio": odd}))

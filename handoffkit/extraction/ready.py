@@ -18,7 +18,7 @@ from ..log import EventLog
 from ..views.html import one_line
 from ..wire.frames import Frame
 from .judge import State, examine
-from .lists import given_messages, with_inaudible, without_lone_results
+from .lists import given_messages, with_inaudible, without_lone_results, without_thoughts
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -132,12 +132,13 @@ def _of_messages(source: Any) -> Ready:
 
     given, losses = given_messages(source)
     found, alone = without_lone_results(given)
+    found, hosted = without_thoughts(found)
     found, inaudible = with_inaudible(found)
     if not caller_words(found):
-        what = "there are no words of a user's in these messages" if given else "there are no messages"
+        what = "there are no words of a user's in these messages" if source else "there are no messages"
         raise NothingSaid("all that the caller has said is inaudible" if inaudible else what)
     if (missing := unanswered(found)) is not None:
         raise CallIncomplete(missing.number, one_line(missing.words, _QUOTED), missing.reason)
     if inaudible:
         warnings.warn(InaudibleTurns(inaudible), stacklevel=4)
-    return Ready(found, losses=[*losses, *alone])
+    return Ready(found, losses=[*losses, *alone, *hosted])

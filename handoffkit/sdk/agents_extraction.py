@@ -27,6 +27,7 @@ from pydantic_ai.messages import ModelMessage
 from ..errors import ApprovalNeeded, OptionRefused, WrongEndpoint
 from ..extraction.run import HEADER, Failure, Run, type_name
 from ..history import from_items, to_items
+from .agents_client import provider
 from .agents_record import Record, failure, feedback
 
 RETRIES = 1
@@ -69,7 +70,8 @@ class AgentsTaker:
         _check(model, model_settings, run_config, retries)
         self._agent, self._here, self._retries, self._options = agent, here, retries, options
         self._owned = run_config is None or (isinstance(run_config, dict) and "model_provider" not in run_config)
-        given = RunConfig(**run_config) if isinstance(run_config, dict) else run_config or RunConfig()
+        own = {"model_provider": provider()} if self._owned else {}
+        given = run_config if isinstance(run_config, RunConfig) else RunConfig(**{**own, **(run_config or {})})
         settings = (given.model_settings or ModelSettings()).resolve(model_settings)
         self._config = replace(given, model=model if model is not None else given.model, model_settings=settings)
         self._model = self._checked(agent)
@@ -120,10 +122,10 @@ class AgentsTaker:
     ) -> tuple[RunResult | None, Failure | None, list[Any]]:
         """Run until an answer is valid or no try is left; return the items that came, too."""
         agent, new = self._agent, list[Any]()
+        handlers: RunErrorHandlers[Any] = {"invalid_final_output": record.invalid}
         for left in range(self._retries, -1, -1):
             record.rejected = None
             try:
-                handlers: RunErrorHandlers[Any] = {"invalid_final_output": record.invalid}
                 result = await Runner.run(
                     agent, items, run_config=config, hooks=record, error_handlers=handlers, **self._options
                 )

@@ -31,6 +31,10 @@ from ..extraction.attempts import Verdict, field_errors
 from ..extraction.run import Failure
 
 _NOTHING = "no output was given"
+_STALE = (
+    "The agent's client keeps connections of an event loop that has ended (`asyncio.run` once more, or another thread). "
+    "Give each loop a client of its own: `set_default_openai_client(AsyncOpenAI())`."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,11 @@ class Record(RunHooks[Any]):
         self._seen: list[tuple[ModelResponse, str]] = []
         self._details: dict[int, Sequence[Mapping[str, Any]] | str] = {}
         self._tools = 0
+
+    @property
+    def requests(self) -> int:
+        """How many responses have come."""
+        return len(self._seen)
 
     async def on_agent_start(self, context: Any, agent: Any) -> None:
         """Know whose turn it is."""
@@ -101,7 +110,7 @@ class Record(RunHooks[Any]):
     @property
     def usage(self) -> RunUsage:
         """Requests, tokens and uses of tools, as pydantic-ai counts them."""
-        total = RunUsage(requests=len(self._seen), tool_calls=self._tools)
+        total = RunUsage(requests=self.requests, tool_calls=self._tools)
         for response, _ in self._seen:
             total.incr(_usage(response.usage))
         total.cost = self.cost
@@ -182,6 +191,8 @@ def failure(error: Exception, rejected: Rejected | None = None) -> Failure:
             return Failure(error, "output", str(error))
         case InputGuardrailTripwireTriggered() | OutputGuardrailTripwireTriggered():
             error.add_note(f"It was the guardrail {error.guardrail_result.guardrail.get_name()!r}.")
+        case RuntimeError() if str(error) == "Event loop is closed":
+            error.add_note(_STALE)
     if type(error).__module__.startswith("websockets."):
         response = getattr(error, "response", None)
         return Failure(error, "service", str(error), getattr(response, "status_code", None))

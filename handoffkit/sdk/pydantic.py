@@ -28,8 +28,7 @@ from ..approvals import Approval, Approvals
 from ..connect import Endpoint
 from ..errors import WrongEndpoint, WrongModel
 from ..speaker import Playback, Speaker
-
-_SETTLE = 5.0  # seconds in which the SDK files a reply that has ended on the wire
+from .session import SETTLE
 
 _clients: dict[str, OpenAIProvider] = {}
 
@@ -85,29 +84,32 @@ class PydanticSession:
 
     async def send(self, text: str) -> None:
         """Send a typed turn, which asks for a reply."""
-        await self._live.send(text)
+        await self.live.send(text)
 
     async def respond(self) -> None:
         """Ask the agent to speak without a turn of the caller's."""
-        await self._live.create_response()
+        await self.live.create_response()
 
     async def send_audio(self, pcm: bytes) -> None:
         """Send sound of the caller's: PCM16, mono, 24000 Hz."""
-        await self._live.send_audio(pcm)
+        await self.live.send_audio(pcm)
 
     async def commit(self) -> None:
         """Say that the sound so far is a turn (push-to-talk)."""
-        await self._live.commit_audio()
+        await self.live.commit_audio()
 
     async def clear(self) -> None:
         """Have the sound forgotten that is no turn yet."""
-        await self._live.clear_audio()
+        await self.live.clear_audio()
+
+    def detects(self, detection: dict[str, Any] | None) -> None:
+        """Know what turn detection is in force; this SDK sends its settings once, so nothing undoes it."""
 
     def play(self, *, realtime: bool) -> None:
         """Have what the agent says played from now on: as long as it sounds, or at once where nobody hears it."""
         self.playback.clock.realtime = realtime
         if self._player is None:
-            self._player = asyncio.create_task(self._play(self._live), name="handoffkit playback")
+            self._player = asyncio.create_task(self._play(self.live), name="handoffkit playback")
 
     async def use(self, speaker: Speaker | None) -> None:
         """Play the agent's sound by *speaker* from now on; None for the clock that nobody hears."""
@@ -117,15 +119,19 @@ class PydanticSession:
 
     async def played(self, seconds: float) -> None:
         """Wait until all that the agent has said so far has been played, *seconds* at most."""
-        if self._player and not self._live.closed:
+        if self._player and not self.live.closed:
             await self.playback.drained(seconds)
 
-    async def settle(self, seconds: float = _SETTLE) -> None:
+    async def settle(self, seconds: float = SETTLE) -> None:
         """Wait until the SDK has filed the reply that it waits for, *seconds* at most."""
-        if not self._live.closed:
+        if not self.live.closed:
             with contextlib.suppress(TimeoutError):  # the wire is the judge; the SDK's own history may come later
                 async with asyncio.timeout(seconds):
-                    await self._live.wait_for_reply()
+                    await self.live.wait_for_reply()
+
+    def replaced(self) -> bool:
+        """Whether the SDK has stopped the last reply by itself: this one never does."""
+        return False
 
     def tool_error(self) -> Exception | None:
         """Return what a tool has raised since this was last asked; of several, the first."""
@@ -140,9 +146,13 @@ class PydanticSession:
         """
         position = await self.playback.flush() if self._player else None
         if played_ms is None and position is not None:
-            await self._live.interrupt(played_bytes=position)
+            await self.live.interrupt(played_bytes=position)
         else:
-            await self._live.interrupt(played_ms=played_ms)
+            await self.live.interrupt(played_ms=played_ms)
+
+    async def asks(self) -> bool:
+        """Have the SDK send a request for a reply that it holds back: this one holds none."""
+        return False
 
     async def close(self) -> BaseException | None:
         """Leave the session; return what had gone wrong with it, if anything."""
@@ -152,12 +162,9 @@ class PydanticSession:
         (failure,) = await asyncio.gather(self._owner, return_exceptions=True)
         return failure
 
-    def all_messages(self) -> list[ModelMessage]:
-        """Return the SDK's own history of this session."""
-        return self._live.all_messages()
-
     @property
-    def _live(self) -> RealtimeSession:
+    def live(self) -> RealtimeSession:
+        """The SDK's own session."""
         assert self._session is not None, "the session is open before anybody uses it"
         return self._session
 
@@ -171,7 +178,7 @@ class PydanticSession:
                 if not ready.done():
                     ready.set_result(None)
                 await self._leave.wait()
-            await asyncio.wait([task for task in (listener, self._player) if task], timeout=_SETTLE)
+            await asyncio.wait([task for task in (listener, self._player) if task], timeout=SETTLE)
         except Exception as error:
             if ready.done():
                 raise

@@ -260,7 +260,7 @@ class Desk:
 
 def subject_of(call: Any) -> Subject:
     """Return what a panel for *call* is about; the whole log where there is none."""
-    return Subject(current() if call is None else call._endpoint, call)
+    return Subject(current() if call is None else call.endpoint, call)
 
 
 def _clock() -> float:

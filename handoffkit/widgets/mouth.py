@@ -35,7 +35,7 @@ class Mouth:
         call = self._desk.subject.call
         if call is not None and not self._given and self._desk.page_sound and self._desk.subject.hears:
             self._given = True
-            if call._session.playback.audible:
+            if call.playback.audible:
                 return  # a cell has chosen one
             self._speaker = PageSpeaker(self._desk.outbox.sound, on_trouble=self._trouble)
             await call.use_speaker(self._speaker)

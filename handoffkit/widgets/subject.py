@@ -6,7 +6,7 @@ Everything that a panel reads of a `Call` besides its verbs is read here.
 import contextlib
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ..errors import EndpointGone
 from ..log import EventLog
@@ -14,9 +14,7 @@ from ..process import Endpoint
 from .state.facts import VOICE_AGENT
 
 if TYPE_CHECKING:
-    from ..call import Call
-
-Phase = Literal["ready", "starting", "on", "ending", "ended"]
+    from ..call import Call, Phase
 
 _MARKED = 5.0  # seconds in which the endpoint takes a mark
 
@@ -34,36 +32,23 @@ class Subject:
 
     def __init__(self, endpoint: Endpoint, call: "Call | None") -> None:
         self.endpoint, self.call = endpoint, call
-        self.folder: Path = endpoint.folder if call is None else call._folder
+        self.folder: Path = endpoint.folder if call is None else call.folder
         self.log: EventLog = endpoint.log(self.folder)
         self.label = "" if call is None else call.label
         self.hearing = _hearing(endpoint.mode, endpoint.tell("speech", self.folder, timeout=0))
         """Whether spoken turns are heard here, and if not, why and what to do."""
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> "Phase":
         """How the call stands; a log is on for as long as its endpoint writes it."""
-        call = self.call
-        if call is None:
-            return "on" if self.endpoint.alive and self.endpoint.folder == self.folder else "ended"
-        if call._leaving and not call._over:
-            return "ending"
-        if call._over or (call._started and (call._wire.closed or not self.endpoint.alive)):
-            return "ended"
-        if call._started:
-            return "on"
-        return "starting" if call._opening.locked() else "ready"
+        if self.call is not None:
+            return self.call.phase
+        return "on" if self.endpoint.alive and self.endpoint.folder == self.folder else "ended"
 
     @property
     def early(self) -> str:
         """How the call ended, if nobody had hung up; else empty."""
-        call = self.call
-        if call is None or not call._started or call._leaving or call._over == "hung up":
-            return ""
-        if not self.endpoint.alive:
-            return "the endpoint process is gone"
-        closed = call._wire.closed or ""
-        return "" if closed == "the client hung up" else closed
+        return "" if self.call is None else self.call.early
 
     @property
     def agent(self) -> str:
@@ -97,17 +82,17 @@ class Subject:
     @property
     def busy(self) -> bool:
         """Whether a verb of a cell's, or of the panel's, waits for a reply."""
-        return self.call is not None and bool(self.call._busy or self.call._spoken._source)
+        return self.call is not None and self.call.busy
 
     @property
     def outstanding(self) -> bool:
         """Whether the agent is answering."""
-        return self.call is not None and self.call._wire.outstanding is not None
+        return self.call is not None and self.call.wire.outstanding is not None
 
     @property
     def expires(self) -> float | None:
         """When the service ends the session, on the log's clock; None if it does not say."""
-        return None if self.call is None or not self.call._started else self.call.expires_at
+        return None if self.call is None or self.phase in ("ready", "starting") else self.call.expires_at
 
     @property
     def approvals(self) -> list[dict[str, Any]]:

@@ -9,15 +9,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import is_
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from ...marks import Extraction, LiveHandoff, Mark
+from ...views.voices import Key, cast, is_late, key_of
 from ...wire.dialogue import Turn
 from .row import Moment, Row, Setting, heading, mark_rows, turn_rows
 from .safe import name
 
-Voices = tuple[str, ...]
-"""The different instructions that agents have spoken under, in the order in which they did."""
+_LOOK = 12
+"""Turns before and after a live handoff in which the caller's last words and the new agent's first are looked for."""
+
+Voices = tuple[Key, ...]
+"""Who has spoken, in the order in which they did: agents, or the instructions of those whom nobody named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,7 @@ class Context:
     agent: str
     """The name of the first agent."""
     names: tuple[tuple[str, str], ...]
-    """The other agents' instructions and names, as far as the wire tells them."""
+    """Instructions and names of agents that other connections have told."""
     voices: Voices
     """Those of the connections before it."""
     simulated: bool
@@ -50,8 +54,8 @@ class _Fold(NamedTuple):
     waiting: float | None
     """When the caller's last word was said, if no reply has followed (s)."""
     voices: Voices
-    voice: int
-    """Whose turn was the last of the agent's: an index of `voices`; -1 if nobody's."""
+    holder: int
+    """Who has the call: an index of `voices`; -1 before the first reply."""
 
 
 @dataclass(slots=True, order=True)
@@ -75,6 +79,9 @@ class Block:
         self._bases: list[str] = []
         self._used: Counter[str] = Counter()
         self._marks: list[_Placed] = []
+        self._handed: list[LiveHandoff] = []
+        self._unheard = -1
+        """The turn before which the last handoff stands whose new agent was not heard yet."""
         self._folds: list[_Fold] = []
         self._context: Context | None = None
         self._spoken_at = -1
@@ -87,15 +94,25 @@ class Block:
         """The instructions that agents have spoken under so far, those of earlier connections first."""
         return self._folds[-1].voices if self._folds else ()
 
+    def who(self, agent: str, instructions: str) -> str:
+        """Return who made a reply, `a1`, `a2`, …, as far as it is known; else `a1`."""
+        key = _key(agent, instructions, self._context) if self._context else None
+        return f"a{self.voices.index(key) + 1}" if key and key in self.voices else "a1"
+
     def take(self, mark: Mark, number: int, *, cut: bool = False) -> None:
         """Take a mark that is about this connection, the one with the index *number* in the log."""
         at = mark.start if isinstance(mark, Extraction) else mark.at
         insort(self._marks, _Placed(at, number, mark, cut))
+        if isinstance(mark, LiveHandoff):
+            insort(self._handed, mark, key=lambda one: one.at)
+            if mark.instructions == self._handed[0].before:  # and perhaps it names the first agent only now
+                self._context = None
         self._first_mark = at if self._first_mark is None else min(at, self._first_mark)
 
     def forget_marks(self) -> None:
         """Begin without marks again, since they are to be given anew."""
         self._marks.clear()
+        self._handed.clear()
         self._context = None
 
     def turn_of(self, key: str) -> Turn | None:
@@ -133,6 +150,8 @@ class Block:
             first -= 1
             if not turns[first].seeded:
                 break
+        if 0 <= self._unheard < first < self._unheard + _LOOK:
+            first = self._unheard
         if self._first_mark is not None:
             later = bisect_right(self._folds, self._first_mark, key=lambda fold: fold.latest)
             first = min(first, max(0, later - 1))
@@ -160,12 +179,10 @@ class Block:
 
     def _say(self, fold: _Fold, turn: Turn, following: float | None, context: Context) -> _Fold:
         """Add the rows of a turn."""
-        voices, voice, waiting = fold.voices, fold.voice, fold.waiting
+        voices, waiting = self._heard_of(fold, turn.start, context), fold.waiting
         gap_ms = None
         if turn.speaker == "agent" and not turn.seeded:
-            if turn.instructions not in voices:
-                voices = (*voices, turn.instructions)
-            voice = voices.index(turn.instructions)
+            voices = _with(voices, _key(turn.agent, turn.instructions, context))
             if waiting is not None and (turn.generated or turn.audio_ms):
                 gap_ms = round((turn.start - waiting) * 1000) if turn.start > waiting else None
                 waiting = None
@@ -181,11 +198,16 @@ class Block:
             closed=context.closed,
             simulated=context.simulated,
             sound=context.sound,
+            late=is_late(turn, self._handed),
         )
         for row in turn_rows(turn, name(self.conn), setting):
             fold = self._place(fold, min(row["at"], turn.start), context)  # a tool may come before its turn's words
             self._add([row], turn)
-        return _Fold(len(self.rows), fold.marks, max(fold.latest, turn.start), waiting, voices, voice)
+        voices = _with(fold.voices, *voices)
+        holder = fold.holder
+        if holder < 0 and turn.speaker == "agent" and not turn.seeded:
+            holder = voices.index(_key(turn.agent, turn.instructions, context))
+        return _Fold(len(self.rows), fold.marks, max(fold.latest, turn.start), waiting, voices, holder)
 
     def _place(self, fold: _Fold, before: float, context: Context) -> _Fold:
         """Add the rows of the marks that stand before the second *before*."""
@@ -193,20 +215,52 @@ class Block:
         while number < len(self._marks) and self._marks[number].at < before:
             placed = self._marks[number]
             key = f"{name(self.conn)}.mark.{placed.number}"
-            self._add(list(mark_rows(placed.mark, key, self._moment(fold, placed, context))), None)
+            moment, fold = self._moment(fold, placed, context)
+            self._add(list(mark_rows(placed.mark, key, moment)), None)
             number += 1
         return fold._replace(marks=number)
 
-    def _moment(self, fold: _Fold, placed: _Placed, context: Context) -> Moment:
+    def _moment(self, fold: _Fold, placed: _Placed, context: Context) -> tuple[Moment, _Fold]:
+        """Return what the row of a mark depends on, and who has spoken and has the call from there on."""
         mark = placed.mark
-        voice = max(fold.voice, 0)
-        later = fold.voices.index(mark.instructions) if _known(mark, fold.voices) else len(fold.voices)
-        to = _voice_name(later, mark.instructions if isinstance(mark, LiveHandoff) else "", context)
-        speaking = _voice_name(voice, fold.voices[voice] if fold.voices else "", context)
         judged = {(label, attempt): valid for label, attempt, valid in context.judged}
         valid = judged.get((mark.label, mark.attempt)) if isinstance(mark, Extraction) else None
         cut_ms = self.turns[-1].audio_ms if placed.cut and self.turns else None
-        return Moment(who=f"a{later + 1}", speaking=speaking, name=to, valid=valid, cut_ms=cut_ms)
+        moment = Moment(who="o", speaking="", name="", gap_ms=None, valid=valid, cut_ms=cut_ms)
+        if not isinstance(mark, LiveHandoff):
+            return moment, fold
+        if fold.holder < 0:
+            before = self._first(context)
+            voices = _with(fold.voices, before)
+            fold = fold._replace(voices=voices, holder=voices.index(before))
+        speaking = _voice_name(fold.holder, fold.voices, context)
+        now = _key(mark.to, mark.instructions, context)
+        voices = _with(fold.voices, now)
+        holder = voices.index(now)
+        moment["who"], moment["gap_ms"] = f"a{holder + 1}", self._wait(mark)
+        moment["speaking"], moment["name"] = speaking, _voice_name(holder, voices, context)
+        return moment, fold._replace(voices=voices, holder=holder)
+
+    def _heard_of(self, fold: _Fold, before: float, context: Context) -> Voices:
+        """Return who has spoken or has had the call before a moment (s)."""
+        handed = [mark for mark in self._handed if mark.at < before]
+        first = [self._first(context)] if handed and fold.holder < 0 else []
+        return _with(fold.voices, *first, *(_key(mark.to, mark.instructions, context) for mark in handed))
+
+    def _first(self, context: Context) -> Key:
+        """Return who had the call before it was handed over, by name also where it was named later."""
+        first = self._handed[0]
+        names = (mark.to for mark in self._handed if mark.to and mark.instructions == first.before)
+        return _key(first.by or next(names, ""), first.before, context)
+
+    def _wait(self, mark: LiveHandoff) -> int | None:
+        """Return how long the caller waited for who takes over (ms); None if that cannot be told, or not yet."""
+        number = len(self._folds) - 1
+        found = cast(self.turns[max(0, number - _LOOK) : number + _LOOK], self._handed)
+        wait = next(each.wait for each in found.takeovers if each.mark is mark)
+        if wait is None:
+            self._unheard = number
+        return None if wait is None else round((wait[1] - wait[0]) * 1000)
 
     def _cut(self, rows: int) -> None:
         self._used.subtract(self._bases[rows:])
@@ -228,8 +282,12 @@ def _is_spoken(turn: Turn) -> bool:
     return turn.speaker == "caller" and turn.spoken and not turn.seeded
 
 
-def _known(mark: Mark, voices: Voices) -> TypeGuard[LiveHandoff]:
-    return isinstance(mark, LiveHandoff) and mark.instructions in voices
+def _key(agent: str, instructions: str, context: Context) -> Key:
+    return key_of(agent or dict(context.names).get(instructions, ""), instructions)
+
+
+def _with(voices: Voices, *more: Key) -> Voices:
+    return tuple(dict.fromkeys((*voices, *more)))
 
 
 def _who(turn: Turn, voices: Voices, context: Context) -> tuple[str, str]:
@@ -238,11 +296,12 @@ def _who(turn: Turn, voices: Voices, context: Context) -> tuple[str, str]:
         return "c", "Caller"
     if turn.speaker == "operator":
         return "o", "Operator"
-    voice = voices.index(turn.instructions) if turn.instructions in voices else 0
-    return f"a{voice + 1}", _voice_name(voice, turn.instructions, context)
+    key = _key(turn.agent, turn.instructions, context)
+    voice = voices.index(key) if key in voices else 0
+    return f"a{voice + 1}", _voice_name(voice, voices, context)
 
 
-def _voice_name(voice: int, instructions: str, context: Context) -> str:
-    if voice == 0:
-        return name(context.agent)
-    return name(dict(context.names).get(instructions, "")) or f"Agent {voice + 1}"
+def _voice_name(voice: int, voices: Voices, context: Context) -> str:
+    """Return what an agent is called: by its name, the first one as the panel calls it, else by its number."""
+    told = voices[voice][0] if voice < len(voices) else ""
+    return name(told or (context.agent if voice == 0 else f"Agent {voice + 1}"))

@@ -6,17 +6,18 @@ The timeline is drawn from the same rows, so each says in which lane it stands a
 from collections.abc import Iterator
 from typing import Any, Literal, TypedDict, cast
 
-from ...marks import CallEnded, Extraction, ForgottenAwait, LiveHandoff, Mark, OtherMark, Silence, TurnFailed
+from ...marks import AGENT, CallEnded, Extraction, ForgottenAwait, LiveHandoff, Mark, OtherMark, Silence, TurnFailed
 from ...views.lanes import heard_until
 from ...views.scale import duration
 from ...views.summary import call
+from ...views.voices import LATE
 from ...wire.dialogue import ToolUse, Turn
 from ..troubles import TROUBLES, blocked, gone
 from .safe import line, name, seconds, shown, stable
 
 Kind = Literal["turn", "tool", "over", "mark"]
 Lane = Literal["caller", "agent", "tools"]
-Look = Literal["plain", "cut", "inaudible", "tool", "fail", "ok", "flag", "good", "bad"]
+Look = Literal["plain", "late", "cut", "inaudible", "tool", "fail", "ok", "flag", "good", "bad"]
 
 UNHEARD_LIMIT = 2_000
 """Characters shown of the words that nobody heard."""
@@ -49,7 +50,7 @@ class Row(TypedDict):
     total_ms: int
     """Milliseconds of sound."""
     gap_ms: int | None
-    """From the caller's last word to the first of this reply."""
+    """From the caller's last word to the first of this reply; of a handoff, to the first of the new agent's."""
     tokens: int | None
     """Of a turn that has ended; None in a simulation."""
     clip: bool
@@ -92,6 +93,8 @@ class Setting(TypedDict):
     simulated: bool
     sound: bool
     """Whether the log has its sound."""
+    late: bool
+    """Whether it came after a handoff, and was made under the instructions before it."""
 
 
 def turn_rows(turn: Turn, conn: str, setting: Setting) -> list[Row]:
@@ -138,13 +141,13 @@ def _words_row(turn: Turn, conn: str, setting: Setting) -> Row:
         gap_ms=setting["gap_ms"],
         tokens=_tokens(turn, setting),
         clip=turn.audio_ms > 0 and bool(turn.item_id) and setting["sound"],
-        note=_note(turn, left_out),
+        note=_note(turn, left_out, late=setting["late"]),
         lane=turn.speaker if turn.speaker != "operator" else None,
-        look="inaudible" if turn.inaudible else "cut" if turn.interrupted else "plain",
+        look="inaudible" if turn.inaudible else "cut" if turn.interrupted else "late" if setting["late"] else "plain",
     )
 
 
-def _note(turn: Turn, left_out: int) -> str:
+def _note(turn: Turn, left_out: int, *, late: bool) -> str:
     """Say what there is to say about a turn besides its words; how much of it was heard has fields of its own."""
     if left_out:
         return f"{left_out:,} more characters are in the log"
@@ -154,7 +157,7 @@ def _note(turn: Turn, left_out: int) -> str:
         )
     if not (turn.text or turn.pending or turn.interrupted):
         return "no words"
-    return ""
+    return LATE if late else ""
 
 
 def _tokens(turn: Turn, setting: Setting) -> int | None:
@@ -198,6 +201,8 @@ class Moment(TypedDict):
     """The name of the agent that had it."""
     name: str
     """The name of who has it from here on."""
+    gap_ms: int | None
+    """How long the caller waited for its first words, where somebody takes over."""
     valid: bool | None
     """Whether the answer of an extraction was valid, where somebody has said so."""
     cut_ms: int | None
@@ -214,7 +219,8 @@ def mark_rows(mark: Mark, key: str, moment: Moment) -> Iterator[Row]:
             yield _row(key, "over", "o", mark.at, text=text, note=_arrived(moment["cut_ms"]), bad=True, look="bad")
         case LiveHandoff():
             text = f"handed over: {moment['speaking']} → {moment['name']}"
-            yield _row(key, "over", moment["who"], mark.at, text=text, name=moment["name"], look="flag")
+            more: dict[str, Any] = {"name": moment["name"], "gap_ms": moment["gap_ms"], "look": "flag"}
+            yield _row(key, "over", moment["who"], mark.at, text=text, **more)
         case Extraction():
             yield _extraction(mark, key, moment["valid"])
         case TurnFailed():
@@ -231,7 +237,9 @@ def mark_rows(mark: Mark, key: str, moment: Moment) -> Iterator[Row]:
 
 
 def _said_elsewhere(mark: OtherMark) -> bool:
-    """Whether a panel's trouble is nothing for the transcript: what a button could not do, what the end says itself."""
+    """Whether a mark is nothing for the transcript: a name, what a button could not do, what the end says itself."""
+    if mark.name == AGENT:
+        return True
     if mark.name != "panel_trouble":
         return False
     said = mark.data.get("words")

@@ -48,7 +48,8 @@ class Rows:
         self._others: set[float] = set()
         """When marks were posted that are about other calls and name no connection."""
         self._frames = self._marks = 0
-        self._names: dict[str, str] = {}
+        self._names: dict[str, tuple[str, str]] = {}
+        """By instructions: the connection in which an agent took over with them, and its name."""
         self._judged: dict[tuple[str, int], bool] = {}
         self._sound: bool | None = None
         self._rows: list[Row] = []
@@ -90,9 +91,7 @@ class Rows:
         """Return who made a response, `a1`, `a2`, …, as far as it is known; else `a1`."""
         conversation, block = self._log.derived.conversations.get(conn), self._blocks.get(conn)
         reply = conversation.replies.get(response_id) if conversation else None
-        if reply is None or block is None or reply.instructions not in block.voices:
-            return "a1"
-        return f"a{block.voices.index(reply.instructions) + 1}"
+        return "a1" if reply is None or block is None else block.who(reply.voice.agent, reply.instructions)
 
     def judge(self, label: str, valid: Sequence[bool]) -> None:
         """Take whether the output of each attempt of the handoff *label* was valid, which the wire does not say."""
@@ -150,9 +149,9 @@ class Rows:
             mark = derived.marks[number]
             if (block_ := self._block_of(mark, derived)) is None:
                 continue
-            if isinstance(mark, LiveHandoff) and mark.to:
-                self._names.setdefault(mark.instructions, mark.to)
             beside = [one for one in derived.marks[max(0, number - 3) : number + 4] if _beside(one, mark)]
+            if isinstance(mark, LiveHandoff) and mark.to:
+                self._names.setdefault(mark.instructions, (mark.conn, mark.to))
             broke_off = any(isinstance(one, CallEnded) and not one.clean for one in beside)
             if not (isinstance(mark, TurnFailed) and broke_off):  # the end of the call says it
                 block_.take(mark, number, cut=any(isinstance(one, Interrupted) for one in beside))
@@ -175,7 +174,7 @@ class Rows:
         label = derived.conversations[conn].label
         return Context(
             agent=self.agent,
-            names=tuple(self._names.items()),
+            names=tuple((told, to) for told, (where, to) in self._names.items() if where != conn),
             voices=voices,
             simulated=self._log.header.get("mode") == "simulated",
             sound=self._has_sound(),

@@ -51,7 +51,7 @@ class Totals:
             self._read += 1
             if not simulated and self._is_ours(frame):
                 self._take(frame)
-        gaps = [row["gap_ms"] for row in rows if row["gap_ms"] is not None]
+        gaps = [row["gap_ms"] for row in rows if row["kind"] == "turn" and row["gap_ms"] is not None]
         return TotalsJson(
             gap_ms=round(median(gaps)) if gaps else None,
             tokens=None if simulated or not self._tokens else self._tokens,

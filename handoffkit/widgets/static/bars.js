@@ -66,7 +66,7 @@ const cutBars = (row, from, end, until) => {
   return parts;
 };
 
-const LOOKS = {inaudible: "inaud", tool: "tool", fail: "fail", ok: "ok"};
+const LOOKS = {inaudible: "inaud", late: "late", tool: "tool", fail: "fail", ok: "ok"};
 
 const barsOf = (row, since, now, until) => {
   const from = since(row.at);
@@ -150,6 +150,36 @@ export const flags = (rows, since) => {
     tone: toneOf(row),
   }));
   return [...made, ...ticket];
+};
+
+const takesOver = (row) => row.kind === "over" && row.look === "flag" && row.who !== "o";
+
+/**
+ * Say who had the call when, in calls that were handed over: `{id, from, to, who}`, from the first reply on.
+ * @param {number} until seconds of the call where a reign ends that goes on.
+ */
+export const reigns = (rows, since, until) => {
+  const found = [];
+  let call = [];
+  const close = (at) => {
+    const last = call.at(-1);
+    if (last && last.to === null) last.to = Math.max(last.from, at);
+  };
+  const begin = (row) => {
+    close(since(row.at));
+    call.push({id: `reign:${row.k}`, from: since(row.at), to: null, who: row.who, handed: takesOver(row)});
+  };
+  const end = (at) => {
+    close(at);
+    if (call.some((one) => one.handed)) found.push(...call.map(({handed, ...reign}) => reign));
+    call = [];
+  };
+  for (const row of rows) {
+    if (takesOver(row) || (!call.length && row.lane === "agent" && !row.seeded)) begin(row);
+    else if (row.kind === "over") end(since(row.at));
+  }
+  end(until);
+  return found;
 };
 
 const boxesMeet = (a, b) => a.left < b.right && b.left < a.right;

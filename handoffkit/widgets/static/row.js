@@ -3,7 +3,7 @@
 import {LONG_MS} from "./bars.js";
 import {h, icon, fill, setAttr, setText} from "./dom.js";
 import {clock, ms} from "./format.js";
-import {heardShare, interruption, toolResult} from "./words.js";
+import {heardShare, interruption, remark, toolResult} from "./words.js";
 
 const parts = new WeakMap();
 
@@ -129,7 +129,7 @@ function note(row) {
 const OVER_ICONS = {bad: "x", good: "check", flag: "over"};
 
 function drawOver(el, has, row) {
-  const said = JSON.stringify([row.text, row.note, row.look, row.bad]);
+  const said = JSON.stringify([row.text, row.note, row.look, row.bad, row.gap_ms]);
   if (said === has.said) return;
   has.said = said;
   const bad = row.bad || row.look === "bad";
@@ -141,5 +141,6 @@ function drawOver(el, has, row) {
     quiet ? null : icon(bad ? "x" : (OVER_ICONS[row.look] ?? "over")),
     h("span", {dir: "auto", text: row.text}),
   );
-  setText(has.note, row.note);
+  setText(has.note, remark(row));
+  has.note.classList.toggle("is-long", row.gap_ms >= LONG_MS);
 }

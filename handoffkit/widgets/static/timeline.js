@@ -1,6 +1,18 @@
 // The call as a picture: who spoke when, waits, tools and handoffs. After the call it is the slider of the playback.
 
-import {axis, bars, flags, gaps, merged, placeFlags, placeGaps, placeTicks, summary, ticks} from "./bars.js";
+import {
+  axis,
+  bars,
+  flags,
+  gaps,
+  merged,
+  placeFlags,
+  placeGaps,
+  placeTicks,
+  reigns,
+  summary,
+  ticks,
+} from "./bars.js";
 import {h, icon, fill, setAttr} from "./dom.js";
 import {clockShort} from "./format.js";
 import {keyed} from "./keyed.js";
@@ -77,6 +89,7 @@ export function createTimeline({store, view, playback, scope}) {
     return [
       ...placeTicks(axisTicks, flagged, cursors, scale).map((tick) => ({...tick, id: `tick:${tick.at}`, as: "tick"})),
       ...[0, 1, 2].map((lane) => ({id: `lane:${lane}`, as: "lane", lane})),
+      ...reigns(rows, store.since, now ?? seconds()).filter(inside).map((reign) => ({...reign, as: "reign"})),
       ...placeGaps(waits, drawn, flagged, cursors, scale).map((gap) => ({...gap, as: "gap"})),
       ...drawn.map((bar) => ({...bar, as: "bar"})),
       ...flagged.map((flag) => ({...flag, as: "flag"})),
@@ -95,6 +108,7 @@ export function createTimeline({store, view, playback, scope}) {
   function make(item) {
     if (item.as === "lane") return h("i", {class: "hk-lane", data: {l: String(item.lane)}});
     if (item.as === "bar") return h("i", {class: "hk-bar"});
+    if (item.as === "reign") return h("i", {class: "hk-reign"});
     if (item.as === "seen") return h("i", {class: "hk-seen"});
     const tag = item.as === "tick" ? "span" : "i";
     return h(tag, {class: {tick: "hk-tk", gap: "hk-gapm", flag: "hk-mark", now: "hk-now"}[item.as]});
@@ -103,10 +117,10 @@ export function createTimeline({store, view, playback, scope}) {
   function write(node, item) {
     const vars = `--s:${(item.from ?? item.at ?? 0).toFixed(3)};--e:${(item.to ?? 0).toFixed(3)}`;
     if (item.as !== "lane" && node.getAttribute("style") !== vars) node.setAttribute("style", vars);
-    ({tick: writeTick, gap: writeGap, bar: writeBar, flag: writeFlag, now: writeNow, seen: () => {}, lane: () => {}})[
-      item.as
-    ](node, item);
+    WRITE[item.as]?.(node, item);
   }
+
+  const writeReign = (node, {who}) => node.dataset.who === who || (node.dataset.who = who);
 
   const writeTick = (node, {label}) => node.textContent === label || fill(node, label);
 
@@ -138,6 +152,15 @@ export function createTimeline({store, view, playback, scope}) {
     const label = clockShort(at);
     if (node.textContent !== label) fill(node, h("span", {text: label}));
   }
+
+  const WRITE = {
+    tick: writeTick,
+    gap: writeGap,
+    bar: writeBar,
+    flag: writeFlag,
+    now: writeNow,
+    reign: writeReign,
+  };
 
   function dress(node) {
     const {selected, hovered, play} = view.state;

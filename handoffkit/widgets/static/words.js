@@ -1,6 +1,6 @@
 // The transcript in words: what is said about a turn, and all of it as plain text. Pure.
 
-import {clock, plural, secs} from "./format.js";
+import {clock, ms, plural, secs} from "./format.js";
 
 /** Whether a row stands in the transcript: attempts to make the ticket do not, the ticket lists them. */
 export const inTranscript = (row) => !(row.kind === "mark" && row.lane === "tools");
@@ -28,9 +28,15 @@ export function toolResult(row) {
   return `\u2192\u00a0${parts.join(", ")}`;
 }
 
+/** What there is to say about something that happened between turns; of a handoff, how long the caller waited. */
+export function remark(row) {
+  const wait = Number.isFinite(row.gap_ms) ? `${ms(row.gap_ms)} from the caller's last word to the new agent's first` : "";
+  return [row.note, wait].filter(Boolean).join(", ");
+}
+
 function words(row) {
   if (row.kind === "tool") return `${row.call} ${toolResult(row)}`;
-  if (row.kind !== "turn") return [row.text, row.note].filter(Boolean).join(", ");
+  if (row.kind !== "turn") return [row.text, remark(row)].filter(Boolean).join(", ");
   const said = row.inaudible ? "[inaudible]" : [row.text, row.tail].filter(Boolean).join(" ");
   const notes = [interruption(row), row.unheard && `not heard: ${row.unheard}`, row.note].filter(Boolean).join("; ");
   return notes ? `${said} [${notes}]` : said;

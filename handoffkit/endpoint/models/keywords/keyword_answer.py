@@ -9,6 +9,7 @@ from ...protocol.api_error import ApiError
 from ..prompt import Message, Prompt, Reply, Tool, ToolCall, ToolResult
 from ..schema.fill import fill
 from .conversation import Conversation, is_request
+from .greeting import greeting
 from .judgement import Judgement
 from .lexicon import lexicon
 from .output_tools import output_tools
@@ -48,8 +49,12 @@ def _spoken_reply(prompt: Prompt, conversation: Conversation) -> Reply:
     if outputs and prompt.tool_choice != "auto":
         return _output_call(outputs, prompt, conversation)
     last = prompt.history[-1] if prompt.history else None
+    moved = isinstance(last, ToolResult) and any(
+        isinstance(item, ToolCall) and is_transfer(item.name) for item in prompt.history[-2:]
+    )
+    if (moved or last is None) and (words := greeting(prompt.instructions)):
+        return Reply(words)
     if isinstance(last, ToolResult):
-        moved = any(isinstance(i, ToolCall) and is_transfer(i.name) for i in prompt.history[-2:])
         return Reply(Talk(conversation, spoken_result(last.output), transferred=moved).reply())
     wish = None if conversation.unheard else _wish(list(prompt.tools), prompt, conversation)
     if wish and not wish.missing:

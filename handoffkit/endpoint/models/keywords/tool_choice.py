@@ -1,6 +1,7 @@
 """Which tool a keyword model calls, with which arguments, and what it must ask for first."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from .words import name_words, stem, stems
 _ENOUGH = 2.0
 """The least score of a tool: one word of its name was said, or its topic is spoken of."""
 _FEW_WORDS = 8
+_CAMEL_CASE = re.compile(r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +114,19 @@ def _open_words(prompt: Prompt, conversation: Conversation) -> Conversation:
 
 def _score(tool: Tool, judgement: Judgement) -> float:
     empty = set(lexicon().data["tools"]["empty"])
-    own = [word for word in name_words(tool.name) if word not in empty]
+    own = [word for word in [*name_words(tool.name), *_agent_words(tool)] if word not in empty]
     said = judgement.conversation.stems
     told = {root for root in stems(tool.description[:1000]) if len(root) > 2 and root not in {stem(w) for w in empty}}
     return Chooser(judgement).fit(own) + 0.7 * min(3, len(told & said)) if own or told else 0.0
+
+
+def _agent_words(tool: Tool) -> list[str]:
+    """Return the words of the agents that a transfer's description names: its own name has them in small letters.
+
+    openai-agents (0.24) makes `transfer_to_deliveryform` and "Handoff to the DeliveryForm agent" of one name.
+    """
+    named = _CAMEL_CASE.findall(tool.description[:1000]) if is_transfer(tool.name) else []
+    return [word for name in named if name.lower() in tool.name for word in name_words(name)]
 
 
 def _same_again(tools: Sequence[Tool], last: ToolCall | None, words: Conversation) -> Tool | None:

@@ -1,0 +1,148 @@
+"""The agents of one call, made ready for it: greetings, tools that may fail, handoffs that are counted.
+
+The user's agents are left as they are. Copies of them, by the SDK's own `clone`, go into the session; what is reached
+by a handoff is copied when it is reached, so agents may hand over in circles.
+"""
+
+import copy
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agents import FunctionTool, RunContextWrapper, Tool
+from agents.handoffs import Handoff
+from agents.realtime import RealtimeAgent, realtime_handoff
+
+from ..errors import BadGreeting, GreetingForNobody
+from ..transfers import Transfers
+from .agents_replies import Replies
+
+GREETING = "When the call comes to you, speak first, and begin with these words: “{words}”"
+"""What a greeting adds to the instructions of its agent."""
+_FAILED = "The tool failed."
+"""What the agent is told of a tool that raised, as the other SDK has it: no detail of the error."""
+
+_Agent = RealtimeAgent[Any]
+
+
+class AgentGraph:
+    """The agent that a call begins with, and those that it can be handed to.
+
+    Args:
+        first: The user's agent.
+        greetings: By agent's name: with which words it begins when the call comes to it.
+        transfers: Counts the handoffs.
+        raised: Is told what a tool raises.
+
+    Raises:
+        BadGreeting: A greeting has no words.
+        GreetingForNobody: No agent of that name can be reached.
+    """
+
+    def __init__(
+        self,
+        first: _Agent,
+        greetings: Mapping[str, str],
+        transfers: Transfers,
+        raised: Callable[[Exception], None],
+    ) -> None:
+        self._greetings, self._transfers, self._raised = dict(greetings), transfers, raised
+        self._copies: dict[int, tuple[_Agent, _Agent]] = {}
+        self.replies = Replies()
+        """The replies of the model, of which each hands the call on once."""
+        _check(self._greetings, first)
+        self.first = self.ready(first)
+        """The copy that the session begins with."""
+
+    def ready(self, agent: _Agent) -> _Agent:
+        """Return the copy of *agent* for this call."""
+        if id(agent) not in self._copies:
+            made = agent.clone(tools=[self._tool(tool) for tool in agent.tools], handoffs=[])
+            if greeting := self._greetings.get(agent.name):
+                made.instructions = _greeting(agent, greeting)
+            self._copies[id(agent)] = agent, made
+            made.handoffs = [self._handoff(each) for each in agent.handoffs]
+        return self._copies[id(agent)][1]
+
+    def _tool(self, tool: Tool) -> Tool:
+        """Return a tool that answers when it raises: the SDK would end the whole session."""
+        if not isinstance(tool, FunctionTool):
+            return tool
+        made, invoke = copy.copy(tool), tool.on_invoke_tool
+
+        @functools.wraps(invoke)
+        async def answers(context: Any, arguments: str) -> Any:
+            try:
+                return await invoke(context, arguments)
+            except Exception as error:
+                self._raised(error)
+                return _FAILED
+
+        def late(context: RunContextWrapper[Any], error: Exception) -> str:
+            self._raised(error)
+            return _FAILED
+
+        made.on_invoke_tool = answers
+        if made.timeout_behavior == "raise_exception":
+            made.timeout_behavior, made.timeout_error_function = "error_as_result", late
+        return made
+
+    def _handoff(self, given: "_Agent | Handoff[Any, Any]") -> "Handoff[Any, Any]":
+        """Return a handoff that leads to the copy, is counted, and is not offered beyond the limit."""
+        handoff = given if isinstance(given, Handoff) else realtime_handoff(given)
+        self.replies.transfers.add(handoff.tool_name)
+        made, invoke, enabled = copy.copy(handoff), handoff.on_invoke_handoff, handoff.is_enabled
+
+        async def hand_over(context: RunContextWrapper[Any], arguments: str) -> Any:
+            reply = self.replies.last
+            return await reply.hand_over(lambda: self._invoked(invoke, context, arguments), self._transfers.on_ignored)
+
+        async def is_offered(context: RunContextWrapper[Any], agent: Any) -> bool:
+            if not self._transfers.allowed:
+                return False
+            offered = enabled(context, agent) if callable(enabled) else enabled
+            return bool(await offered if hasattr(offered, "__await__") else offered)
+
+        made.on_invoke_handoff, made.is_enabled = hand_over, is_offered
+        return made
+
+    async def _invoked(self, invoke: Callable[..., Any], context: Any, arguments: str) -> Any:
+        agent = await invoke(context, arguments)
+        if not isinstance(agent, RealtimeAgent):
+            return agent  # the SDK says what is wrong with it
+        self._transfers.taken(agent.name)
+        return self.ready(agent)
+
+
+def _greeting(agent: _Agent, words: str) -> Callable[..., Any]:
+    async def instructions(context: RunContextWrapper[Any], copied: _Agent) -> str:
+        own = await agent.get_system_prompt(context)
+        return "\n\n".join(part for part in (own, GREETING.format(words=words)) if part)
+
+    return instructions
+
+
+def _check(greetings: Mapping[str, str], first: _Agent) -> None:
+    for name, words in greetings.items():
+        if not isinstance(words, str) or not words.strip():
+            raise BadGreeting(name, words)
+    known, all_of_them = _names(first)
+    for name in greetings:
+        if name not in known and all_of_them:
+            raise GreetingForNobody(name, sorted(known))
+
+
+def _names(first: _Agent) -> tuple[set[str], bool]:
+    """Return the names of the agents that can be reached, and whether these are all: a `Handoff` hides its agent's."""
+    found, todo, whole = {first.name}, [first], True
+    seen = {id(first)}
+    while todo:
+        for each in todo.pop().handoffs:
+            if isinstance(each, Handoff):
+                found.add(each.agent_name)
+                whole = False
+            elif id(each) not in seen:
+                seen.add(id(each))
+                found.add(each.name)
+                todo.append(each)
+    return found, whole
