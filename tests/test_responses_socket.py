@@ -17,6 +17,7 @@ from agents import (
     set_default_openai_responses_transport,
     set_tracing_disabled,
 )
+from agents.models.openai_responses import ResponsesWebSocketError
 from http_service import valid
 from openai import AsyncOpenAI, BadRequestError
 from openai.types.responses import ResponsesServerEvent
@@ -244,6 +245,14 @@ async def test_a_handshake_can_be_refused() -> None:
         await Runner.run(SUPPORT, "Hello")
     assert refused.value.response.status_code == 429
     assert [frame.event for frame in hk.log()] == ["open", "fault", "429", "close"]
+    assert (await Runner.run(SUPPORT, "Hello")).final_output == "Hi."
+
+
+async def test_a_request_can_be_refused() -> None:
+    script("Hi.", faults=(hk.Fault("response.create", "status", direction="client", status=429),))
+    with pytest.raises(ResponsesWebSocketError, match="A fault was asked for") as refused:
+        await Runner.run(SUPPORT, "Hello")
+    assert (refused.value.payload["status"], refused.value.error_type) == (429, "server_error")
     assert (await Runner.run(SUPPORT, "Hello")).final_output == "Hi."
 
 

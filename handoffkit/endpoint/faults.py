@@ -18,9 +18,10 @@ class Fault:
     event: str
     """The event it waits for; `*` and `?` stand for any characters."""
     action: Action
-    """`delay` waits; `drop` swallows; `replace` sends `data` instead; `patch` puts `data` into the event; `text` sends
-    a frame that is no JSON; `close` closes the connection cleanly; `abort` cuts it; `status` answers a request or a
-    handshake with `status`."""
+    """`delay` waits (a simulated request is being answered meanwhile, and its conversation locked); `drop` swallows;
+    `replace` sends `data` instead; `patch` puts `data` into the event; `text` sends a frame that is no JSON; `close`
+    closes the connection cleanly; `abort` cuts it; `status` answers a request or a handshake with `status`, and a
+    `response.create` of the client's on a socket of the Responses API with an `error` event that has it."""
     nth: int = 1
     """Which match it strikes, counted from 1; 0 strikes every one."""
     direction: Literal["server", "client"] = "server"

@@ -1,4 +1,4 @@
-"""One realtime connection's way out: faults strike, the tap writes, then the frame leaves, in this order and in turn.
+"""One connection's way out: faults strike, the tap writes, then the frame leaves, in this order and in turn.
 
 Both who answers (`simulated`) and who passes on (`relay`) send through a `Line`, so faults and the log mean the
 same for either.
@@ -13,6 +13,7 @@ from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError
 
 from .faults import Fault, Faults, patched
+from .protocol.api_error import ApiError
 from .tap import Connection, Event, event_of, read_event
 
 
@@ -95,11 +96,23 @@ class Line:
         event = _event(message)
         self.connection.message("client", message, event)
         if isinstance(message, str) and event and (fault := self._faults.strike("client", event[0])):
+            if fault.action == "status" and event[0] == "response.create" and self.connection.channel == "responses":
+                await self._refuse(fault)
+                return None
             return await self._strike(fault, message)
         return message
 
-    async def _strike(self, fault: Fault, message: str | bytes) -> str | bytes | None:
+    async def _refuse(self, fault: Fault) -> None:
+        """Answer a request with the event that says what a status says over HTTP."""
+        self._note(fault)
+        body = fault.data or ApiError("A fault was asked for.", type="server_error").body()
+        await self.send({"type": "error", "status": fault.status, **body})
+
+    def _note(self, fault: Fault) -> None:
         self.connection.frame("server", "fault", {"action": fault.action, "event": fault.event, "nth": fault.nth})
+
+    async def _strike(self, fault: Fault, message: str | bytes) -> str | bytes | None:
+        self._note(fault)
         match fault.action:
             case "delay":
                 await asyncio.sleep(fault.seconds)
