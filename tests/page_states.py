@@ -136,7 +136,7 @@ ROWS = [
         38.1,
         "handed over: Support → Delivery form",
         kind="over",
-        note="8 turns carried along",
+        gap_ms=5020,
         look="flag",
         clip=False,
     ),

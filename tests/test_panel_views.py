@@ -464,6 +464,65 @@ def test_the_timeline_says_what_it_shows_and_then_becomes_a_slider(opened: Open)
     expect(panel.page.locator(".hk-tl [role=img]")).to_have_count(0)
 
 
+def handed_over(name: str = "Billing") -> list[Json]:
+    return [
+        row("g1", "a1", 1.0, 3.0, "Front desk."),
+        row("g2", "c", 4.0, 6.0, "I was charged twice."),
+        row("g3", "a1", 6.6, 8.0, "I'll pass you on.", gap_ms=600),
+        row(
+            "g4", "a2", 8.2, 8.2, f"handed over: Support agent → {name}", kind="over", lane=None, look="flag", name=name
+        )
+        | {"gap_ms": 4800},
+        row("g5", "a1", 8.9, 10.0, "Goodbye!", look="late", note="under the instructions before the handoff"),
+        row("g6", "a2", 10.8, 13.0, "Billing here.", name=name),
+    ]
+
+
+@pytest.mark.parametrize("width", [980, 360])
+def test_a_handoff_shows_who_has_the_call_what_was_said_late_and_how_long_the_caller_waited(
+    opened: Open, width: int
+) -> None:
+    panel = opened("ended", width)
+    panel.trait("clock", {"began": 0.0, "ended": 14.0, "now": 14.0, "expires": None})
+    panel.show(handed_over())
+    line = panel.page.locator(".hk-over")
+    expect(line).to_contain_text("handed over: Support agent → Billing")
+    expect(line.locator(".is-long")).to_have_text("4800 ms from the caller's last word to the new agent's first")
+    expect(panel.rows.nth(4).locator(".hk-note")).to_have_text("under the instructions before the handoff")
+    mark = panel.page.locator(".hk-mark[data-who=a2]")
+    expect(mark).to_have_text("Billing")
+    colour = "(el, name) => getComputedStyle(el)[name]"
+    billing, front = (
+        panel.page.locator(f".hk-bar[data-k={k}]").evaluate(colour, "backgroundColor") for k in ("g6", "g1")
+    )
+    late = panel.page.locator(".hk-bar--late")
+    assert late.evaluate(colour, "borderTopColor") == front != billing
+    assert late.evaluate(colour, "backgroundColor") != front
+    assert mark.evaluate(colour, "borderLeftColor") == billing
+    reigns = panel.page.locator(".hk-reign")
+    expect(reigns).to_have_count(2)
+    assert reigns.evaluate_all("(all) => all.map((el) => getComputedStyle(el).backgroundColor)") == [front, billing]
+    ends = reigns.evaluate_all(
+        "(all) => all.map((el) => el.getBoundingClientRect()).map((box) => [box.left, box.right])"
+    )
+    assert abs(ends[0][1] - ends[1][0]) < 2
+    assert panel.page.locator(".hk-panel").evaluate("(el) => el.scrollWidth - el.clientWidth") == 0
+
+
+def test_six_agents_have_six_colours_and_a_long_name_stays_inside(opened: Open) -> None:
+    panel = opened("ended", 360)
+    name = HOSTILE * 3
+    rows = [row(f"s{n}", f"a{n}", n * 2.0, n * 2.0 + 1.5, f"Agent {n}.", name=name) for n in range(1, 7)]
+    panel.show([*rows, *handed_over(name)[3:4]])
+    colours = panel.page.locator(".hk-turn .hk-sw").evaluate_all(
+        "(all) => all.map((el) => getComputedStyle(el).backgroundColor)"
+    )
+    assert len(set(colours)) == 6
+    expect(panel.page.locator(".hk-over b")).to_contain_text(HOSTILE)
+    assert panel.page.locator(".hk-panel").evaluate("(el) => el.scrollWidth - el.clientWidth") == 0
+    assert panel.page.evaluate("window.broken ?? 0") == 0
+
+
 def test_in_a_narrow_panel_the_strip_stays_at_now_until_it_is_moved(opened: Open) -> None:
     panel = opened("during", 360)
     strip = panel.page.locator(".hk-tl-scroll")

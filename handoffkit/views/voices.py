@@ -4,7 +4,6 @@ A voice is an agent where its name is known, else the instructions that a reply 
 names from here, so that they agree.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -102,12 +101,25 @@ class Cast:
 
     def is_late(self, turn: Turn) -> bool:
         """Tell whether a reply came after a handoff and was made under the instructions before it."""
-        if turn.speaker != "agent" or turn.seeded:
-            return False
-        reigns = [reign for reign in self.reigns if reign.conn == turn.conn]
-        now = bisect_right(reigns, turn.start, key=lambda reign: reign.start) - 1
-        voice = self.voice_of(turn)
-        return now > 0 and reigns[now].voice != voice and voice in {reign.voice for reign in reigns[:now]}
+        return is_late(turn, [each.mark for each in self.takeovers if each.mark.conn == turn.conn])
+
+
+def is_late(turn: Turn, handoffs: Iterable[LiveHandoff]) -> bool:
+    """Tell whether a turn came after a handoff and was made under the instructions before it.
+
+    Args:
+        turn: A turn.
+        handoffs: Those of its connection, in order of time.
+    """
+    before = [mark for mark in handoffs if mark.at <= turn.start]
+    if turn.speaker != "agent" or turn.seeded or not before or _holds(turn, before[-1].to, before[-1].instructions):
+        return False
+    return any(_holds(turn, mark.by, mark.before) for mark in before)
+
+
+def _holds(turn: Turn, name: str, instructions: str) -> bool:
+    """Tell whether a reply is of an agent, who goes by its instructions where it has no name."""
+    return turn.agent == name if turn.agent and name else turn.instructions == instructions
 
 
 def told_apart(voices: Sequence[Voice]) -> list[list[str]]:

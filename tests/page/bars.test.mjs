@@ -12,6 +12,7 @@ import {
   placeFlags,
   placeGaps,
   placeTicks,
+  reigns,
   summary,
   ticks,
 } from "../../handoffkit/widgets/static/bars.js";
@@ -150,6 +151,30 @@ test("flags are handoffs, ends and trouble; the ticket has one, and then a clean
     flags([over, ended, made], since).map((flag) => flag.label),
     ["Delivery form", "Ticket"],
   );
+});
+
+const over = (k, at, who, more) => row(k, {kind: "over", lane: null, look: "flag", who, at, end: at, ...more});
+
+test("who had the call is known from the first reply on, where it was handed over", () => {
+  const rows = [
+    row("c1", {who: "c", lane: "caller", at: 10, end: 11}),
+    row("r1", {at: 12, end: 13}),
+    over("h1", 14, "a2", {name: "Billing"}),
+    row("r2", {at: 15, end: 16, look: "late"}),
+    row("r3", {who: "a2", at: 17, end: 18}),
+    over("h2", 20, "a1", {name: "Front"}),
+    row("r4", {at: 21, end: 24}),
+  ];
+  const brief = (list) => list.map(({from, to, who}) => [from, to, who]);
+  assert.deepEqual(brief(reigns(rows, since, 15)), [
+    [2, 4, "a1"],
+    [4, 10, "a2"],
+    [10, 15, "a1"],
+  ]);
+  assert.deepEqual(reigns(rows.slice(0, 2), since, 15), []);
+  const next = [over("end", 25, "o", {look: "good"}), over("call", 30, "o"), row("x1", {at: 31, end: 32})];
+  assert.deepEqual(brief(reigns([...rows, ...next], since, 40)).at(-1), [10, 15, "a1"]);
+  assert.equal(bars(rows, since, null).find((bar) => bar.keys[0] === "r2").look, "late");
 });
 
 test("a flag's label turns left at the end of the strip, and goes where it would cover another", () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import {clipName, samplesOf, wav} from "../../handoffkit/widgets/static/wav.js";
-import {heardShare, inTranscript, interruption, plainText, toolResult} from "../../handoffkit/widgets/static/words.js";
+import {heardShare, inTranscript, interruption, plainText, remark, toolResult} from "../../handoffkit/widgets/static/words.js";
 
 const row = (k, more) => ({
   k,
@@ -68,6 +68,13 @@ test("the transcript as plain text has every row but the attempts", () => {
     ].join("\n"),
   );
   assert.equal(inTranscript(rows[6]), false);
+});
+
+test("a handoff says how long the caller waited for the new agent, once that is known", () => {
+  const words = "4800 ms from the caller's last word to the new agent's first";
+  assert.equal(remark(row("h", {kind: "over", gap_ms: 4800})), words);
+  assert.equal(remark(row("h", {kind: "over", gap_ms: 4800, note: "8 turns"})), `8 turns, ${words}`);
+  assert.equal(remark(row("h", {kind: "over", gap_ms: null})), "");
 });
 
 test("a WAV has 44 bytes of header and the samples as they were", () => {

@@ -236,7 +236,7 @@ export const placeTicks = (list, flagged, cursors, scale) =>
 /** One sentence that says what the picture shows. */
 export const summary = (rows, seconds) => {
   const said = rows.filter((row) => row.kind === "turn" && !row.seeded);
-  const longest = Math.max(0, ...rows.map((row) => row.gap_ms ?? 0));
+  const longest = Math.max(0, ...said.map((row) => row.gap_ms ?? 0));
   const counts = [
     [said.filter((row) => row.lane === "caller").length, "caller turn"],
     [said.filter((row) => row.lane === "agent").length, "agent turn"],
