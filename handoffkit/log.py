@@ -12,31 +12,32 @@ import threading
 import time
 import warnings
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from html import escape
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from . import audio
-from .errors import LogDamaged, LogEmpty, NothingToRecover, SaveRefused
+from .errors import LogDamaged, LogEmpty, NothingToRecover, SaveRefused, SeveralCalls
 from .marks import Derivation, Mark, Turn, derive
 from .turns import TurnEnd
 from .wire.frames import AUDIO_FIELDS, Frame
 from .wire.left_behind import left_behind
 from .wire.log_file import LogFile
+from .wire.patterns import Pattern, fitting
 from .wire.saved_call import Sound, write
 from .wire.spans import spans
 
 if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage
+
     from .views import Table, Timeline, Transcript
 
 __all__ = ["EventLog", "Grew", "load", "recover"]
 
 Grew = Callable[[int, float], Awaitable[object]]
 """Waits until the log has frames after a number, at the longest so many seconds."""
-Pattern = str | Iterable[str] | None
 
 _POLL = 0.05
 """Seconds between two looks at the file, where nobody says that it has grown."""
@@ -150,7 +151,7 @@ class EventLog(Sequence[Frame]):
             after_seq: Only frames after this number.
         """
         self.refresh()
-        fits = _fitting(event, channel, dir, conn, label)
+        fits = fitting(event, channel, dir, conn, label)
         first = 0 if after_seq is None else bisect_right(self._frames, after_seq, key=lambda frame: frame.seq)
         later = self._frames[first:] if first else self._frames
         return self._view([frame for frame in later if fits(frame)])
@@ -193,6 +194,19 @@ class EventLog(Sequence[Frame]):
     def open_turns(self) -> dict[str, str]:
         """By connection: what is outstanding, in words, where a turn has not ended."""
         return self.derived.open_turns
+
+    def messages(self) -> "list[ModelMessage]":
+        """Return the call as pydantic-ai's message history: to seed a new call with, to convert, or to hand off.
+
+        Raises:
+            SeveralCalls: There is more than one call in the log.
+        """
+        from .history import messages
+
+        calls = dict.fromkeys(turn.label or turn.conn for turn in self.turns)
+        if len(calls) > 1:
+            raise SeveralCalls(list(calls))
+        return messages(self.turns)
 
     def transcript(self, **options: Any) -> "Transcript":
         """Show who said what; see `handoffkit.views.transcript` for the options."""
@@ -262,7 +276,7 @@ class EventLog(Sequence[Frame]):
         It ends when nothing new has come for *idle_timeout* seconds. `after_seq=len(log)` waits for new frames only;
         the other arguments are those of `filter`.
         """
-        fits = _fitting(event, channel, None, conn, label)
+        fits = fitting(event, channel, None, conn, label)
         done, last = 0, time.monotonic()
         while True:
             self.refresh()
@@ -354,37 +368,6 @@ def recover(*, all: bool = False) -> EventLog | list[EventLog]:
     if not folders:
         raise NothingToRecover(root)
     return EventLog.load(folders[0])
-
-
-def _fitting(event: Pattern, channel: Pattern, dir: Pattern, conn: Pattern, label: Pattern) -> Callable[[Frame], bool]:
-    """Return the question whether a frame fits all the patterns given."""
-    wanted = {"event": event, "channel": channel, "dir": dir, "label": label}
-    tests = [(name, _matching(pattern)) for name, pattern in wanted.items() if pattern is not None]
-    about = None if conn is None else _matching(conn)
-
-    def fits(frame: Frame) -> bool:
-        if not all(matches(getattr(frame, name)) for name, matches in tests):
-            return False
-        if about is None or about(frame.conn):
-            return True
-        return frame.channel == "mark" and about(frame.data.get("conn"))
-
-    return fits
-
-
-def _matching(pattern: str | Iterable[str]) -> Callable[[object], bool]:
-    """Return the question whether a word fits; each word is compared once, as a log has few different ones."""
-    patterns = [pattern] if isinstance(pattern, str) else list(pattern)
-    if not any(sign in one for one in patterns for sign in "*?["):
-        return frozenset(patterns).__contains__  # plain words: no need to make a regular expression of each
-    known: dict[object, bool] = {None: False}
-
-    def matches(word: object) -> bool:
-        if word not in known:
-            known[word] = any(fnmatchcase(str(word), one) for one in patterns)
-        return known[word]
-
-    return matches
 
 
 def _outside() -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic_ai.messages import SpeechPart, UserPromptPart
 from wire_script import Wire
 
 from handoffkit import audio
@@ -25,6 +26,7 @@ from handoffkit.errors import (
     NothingToRecover,
     NotOurSound,
     SaveRefused,
+    SeveralCalls,
 )
 from handoffkit.log import EventLog, load, recover
 from handoffkit.marks import CallEnded
@@ -380,6 +382,21 @@ def test_a_call_is_saved_out_of_a_log_of_several(folder: Folder, tmp_path: Path)
     again = load(EventLog(folder.path).filter(label="call-2").save(tmp_path / "saved"))
     assert [turn.text for turn in again.turns] == ["Hello."]
     assert [frame.seq for frame in again] == [50, 51]
+
+
+def test_a_saved_call_gives_its_messages(folder: Folder, tmp_path: Path) -> None:
+    folder.write(*typed_call().frames)
+    first, second = load(EventLog(folder.path).save(tmp_path / "saved")).messages()
+    assert [part.content for part in first.parts if isinstance(part, UserPromptPart)] == ["My laptop does not charge."]
+    assert [part.transcript for part in second.parts if isinstance(part, SpeechPart)] == ["Is the light on?"]
+
+
+def test_messages_of_several_calls_are_not_mixed(folder: Folder) -> None:
+    folder.write(*typed_call().frames, *Wire("c2", "call-2", first=50).typed("Hello.", "u1").frames)
+    log = EventLog(folder.path)
+    with pytest.raises(SeveralCalls, match=r"call-1, call-2.*log\.filter"):
+        log.messages()
+    assert len(log.filter(label="call-2").messages()) == 1
 
 
 def test_an_older_saved_call_is_replaced_and_other_files_in_it_are_kept(folder: Folder, tmp_path: Path) -> None:

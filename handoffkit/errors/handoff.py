@@ -30,13 +30,13 @@ class NothingSaid(CallError):
 
 
 class SeveralCalls(CallError):
-    """A log that holds several calls cannot be handed off as one."""
+    """A log that holds several calls cannot be taken for one conversation."""
 
     def __init__(self, calls: object) -> None:
         names = ", ".join(str(name) for name in calls) if isinstance(calls, list) else str(calls)
         super().__init__(
-            f"This log holds several calls ({names}), and a result that mixes them would be wrong. Hand off one: "
-            "`hk.handoff(log.filter(label='call-1'), agent)`, or by connection: `log.filter(conn='c1')`."
+            f"This log holds several calls ({names}), and a conversation that mixes them would be wrong. Take one: "
+            "`log.filter(label='call-1')`, or by connection: `log.filter(conn='c1')`."
         )
 
 
