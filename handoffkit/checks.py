@@ -13,14 +13,29 @@ from .audio import BYTES_PER_MS, SAMPLE_RATE
 from .call import Call
 from .extraction.judge import State, examine
 from .extraction.result import HandoffResult
+from .live_checks import handed_on
 from .log import EventLog
 from .marks import Extraction
 from .microphone import BLOCK_BYTES, BLOCK_MS
-from .request_checks import request
+from .request_checks import connections, request
 from .run_checks import run
 from .verdict import Check, NotYet, an, checked, counted, take
 
-__all__ = ["Check", "blocks", "call", "frames", "heard", "interrupted", "request", "result", "run", "sent", "tool"]
+__all__ = [
+    "Check",
+    "blocks",
+    "call",
+    "connections",
+    "frames",
+    "handed_on",
+    "heard",
+    "interrupted",
+    "request",
+    "result",
+    "run",
+    "sent",
+    "tool",
+]
 
 _ALIKE = 0.8
 """How alike two words are, of 1, to pass for the same one misheard (`difflib`)."""

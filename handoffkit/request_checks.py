@@ -1,4 +1,4 @@
-"""The check of a text agent's request: what did the model read? `checks` has its name."""
+"""The checks of text agents' requests: what did the model read, over how many connections? `checks` has their names."""
 
 import json
 from collections.abc import Iterable
@@ -7,10 +7,28 @@ from typing import Any
 from .log import EventLog
 from .verdict import NotYet, checked, counted, take
 
-__all__ = ["request"]
+__all__ = ["connections", "request"]
 
 _ASKED = ("POST /v1/responses", "POST /v1/chat/completions", "response.create")
 """What asks a text agent's model, over HTTP or a WebSocket; a realtime session's `response.create` is none of these."""
+
+
+@checked
+def connections(found: Any, *, opened: int, asked: int) -> str:
+    """Check over how many connections the requests of text agents went.
+
+    Args:
+        found: The log, such as `hk.log()` gives, or a part of it.
+        opened: How many exchanges (HTTP) and handshakes (WebSocket) there must be.
+        asked: How many requests for an answer.
+    """
+    log = take(found, EventLog, "the log", "`hk.log()`").filter(channel=("responses", "chat"), dir="client")
+    count, requests = len(log.filter("open")), len(log.filter(_ASKED))
+    if requests != asked:
+        raise NotYet(f"the number of requests is not {asked}", f"it is {requests}")
+    if count != opened:
+        raise NotYet(f"the number of connections is not {opened}", f"it is {count}")
+    return f"{counted(requests, 'request')} went over {counted(count, 'connection')}."
 
 
 @checked

@@ -56,6 +56,7 @@ NO_CHECK_RAISES = [
     checks.request,
     checks.result,
     checks.tool,
+    lambda found: checks.connections(found, opened=1, asked=1),
     lambda found: checks.sent(found, "a.b", 1),
 ]
 
@@ -156,6 +157,15 @@ async def test_what_the_last_request_gave_the_model_to_read(connected: Endpoint)
     assert checks.request(log, items=1, words=[SECOND], without=[FIRST])
     call = await held(FIRST)
     assert "no request was sent" in str(checks.request(call.log)), "a voice agent's is none"
+
+
+async def test_over_how_many_connections_requests_went(connected: Endpoint) -> None:
+    for words in (FIRST, SECOND):
+        await AsyncOpenAI().responses.create(model="gpt-5.2", input=words)
+    log = hk.log()
+    assert str(checks.connections(log, opened=2, asked=2)) == "✓ 2 requests went over 2 connections."
+    assert "the number of connections is not 1, because it is 2" in str(checks.connections(log, opened=1, asked=2))
+    assert "the number of requests is not 3, because it is 2" in str(checks.connections(log, opened=2, asked=3))
 
 
 async def test_a_tool_and_the_turn_that_it_was_called_for() -> None:
