@@ -91,7 +91,7 @@ async def handoff(
     before = log[-1].seq if log else 0
     run = await taker.run(prompt, conversation.messages, label)
     if losses := told([*conversation.losses, *run.losses]):
-        warnings.warn(LostInHandoff(losses), stacklevel=3)
+        warnings.warn(LostInHandoff(losses), stacklevel=2)
     found = attempts(log.filter(label=label, after_seq=before), run.verdicts, run.output_tools)
     if run.failure is not None or not (found and found[-1].ok):
         await _fail(run, found, label, taker.wanted, endpoint)

@@ -163,6 +163,56 @@ def test_each_verdict_belongs_to_the_answer_that_it_judges() -> None:
     ]
 
 
+def test_a_verdict_with_an_id_belongs_to_the_answer_of_that_id() -> None:
+    failed = response(id="resp_1", status="failed", error={"message": "Boom."})
+    frames = [
+        *exchange(("200", failed), conn="c1"),
+        *exchange(("200", response(text("No."), id="resp_2")), conn="c2", at=2),
+        *exchange(("200", response(call("{}", "look_up"), id="resp_3")), conn="c3", at=3),
+    ]
+    verdicts = [Verdict("empty", "resp_1"), Verdict("wrong", "resp_2"), Verdict(answer="resp_3", final=True)]
+    assert [(a.status, a.raw) for a in attempts(frames, verdicts)] == [
+        ("failed", ""),
+        ("rejected", "No."),
+        ("accepted", "{}"),
+    ]
+
+
+def socket(*came: tuple[str, str, Any]) -> list[Frame]:
+    """Return the frames of a WebSocket to `/v1/responses`, a tenth of a second apart."""
+    steps = [("client", "open", {"path": "/v1/responses"}), *came, ("client", "close", {"code": 1000})]
+    return [Frame(n, n / 10, "c1", "responses", side, event, data, None) for n, (side, event, data) in enumerate(steps)]
+
+
+def done(words: str, **facts: Any) -> tuple[str, str, Any]:
+    return "server", "response.completed", {"response": response(text(words))} | facts
+
+
+def test_a_websocket_has_an_exchange_for_each_request() -> None:
+    ask = ("client", "response.create", {"model": "gpt-asked"})
+    error = ("server", "error", {"status": 400, "error": {"message": "No such model."}})
+    frames = socket(ask, ("server", "response.created", {}), done("One."), ask, done("Two."), ask, error, ask)
+    assert [(a.text, a.failure, a.model) for a in answers(frames)] == [
+        ("One.", "", "gpt-5.2"),
+        ("Two.", "", "gpt-5.2"),
+        ("", "HTTP 400: No such model.", "gpt-asked"),
+        ("", "the connection broke off before an answer came", "gpt-asked"),
+    ]
+    assert [round(a.seconds, 3) for a in answers(frames)] == [0.2, 0.1, 0.1, 0.1]
+
+
+def test_lanes_of_a_websocket_are_kept_apart() -> None:
+    asks = [("client", "response.create", {"model": "gpt-5.2", "stream_id": lane}) for lane in ("a", "b")]
+    frames = socket(*asks, done("For b.", stream_id="b"), done("For a.", stream_id="a"))
+    assert [a.text for a in answers(frames)] == ["For a.", "For b."]
+
+
+def test_a_handshake_that_is_refused_is_an_exchange_and_an_idle_socket_is_none() -> None:
+    (refused,) = answers(socket(("server", "429", {"error": {"message": "Slow down."}})))
+    assert refused.failure == "HTTP 429: Slow down."
+    assert answers(socket()) == []
+
+
 def test_a_refusal_says_what_the_model_said() -> None:
     (found,) = attempts(exchange(("200", response(text("I cannot.", "refusal")))), [Verdict("Content filter")])
     assert (found.status, found.reason, found.errors) == ("rejected", "the model refused (I cannot.)", ())

@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import os
+import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 import pydantic_ai
@@ -26,26 +29,41 @@ from agents import (
     input_guardrail,
     output_guardrail,
     set_default_openai_client,
+    set_default_openai_responses_transport,
     set_tracing_disabled,
 )
-from agents.realtime import RealtimeAgent
+from agents.realtime import RealtimeAgent, RealtimeRunner
 from openai import AsyncOpenAI
 from pydantic import BaseModel, Field
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SpeechPart,
+    TextPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 from pydantic_ai.models.test import TestModel
+from wire_script import Wire
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint, current
 from handoffkit.errors import (
     ApprovalNeeded,
     ExtractionFailed,
+    InaudibleTurns,
+    LostInHandoff,
     NotAnAgent,
     NotConnected,
+    NothingSaid,
     OptionRefused,
     ServiceFailed,
     WrongEndpoint,
 )
 from handoffkit.handoff import PROMPT
+from handoffkit.history import Loss
+from handoffkit.wire.frames import record
 
 FIRST, SECOND = "My laptop does not charge.", "Another outlet changed nothing, and I present tomorrow."
 VOICE = "You are a phone support agent; never mention the hexagon."
@@ -79,6 +97,9 @@ def triage(output: Any = Ticket, **options: Any) -> Agent[Any]:
     return Agent(
         **{"name": "Triage", "model": "gpt-5.2", "instructions": "Write tickets."} | options, output_type=output
     )
+
+
+HISTORY: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(FIRST)]), ModelResponse(parts=[TextPart("I see.")])]
 
 
 async def held(*texts: str) -> hk.Call:
@@ -650,6 +671,9 @@ async def test_a_schema_that_cannot_be_filled_is_told_by_its_field(connected: En
     assert failed.value.status == 400
 
 
+# Lists: of messages, of items, of what a realtime session has heard.
+
+
 async def test_a_message_history_of_the_first_sdk_is_handed_to_the_other(connected: Endpoint) -> None:
     scripted(GOOD)
     history: list[ModelMessage] = [
@@ -660,3 +684,292 @@ async def test_a_message_history_of_the_first_sdk_is_handed_to_the_other(connect
     assert (result.output, result.label, result.seconds, result.prompt) == (TICKET, "handoff-1", None, PROMPT)
     assert "pirate" not in json.dumps(requests("handoff-1"))
     assert current().mode == "simulated"
+
+
+@function_tool
+def parts(part: str) -> str:
+    """Say how many of a part there are."""
+    return "3"
+
+
+async def talk() -> list[Any]:
+    """Have a talk with a text agent that thinks and looks something up, and return its items."""
+    thinks = [hk.Reasoning("Look it up."), hk.ToolCall("parts", '{"part": "charger"}')]
+    scripted(thinks, [hk.Reasoning("Three."), "We have three chargers."], GOOD, GOOD)
+    desk = Agent(name="Desk", model="gpt-5.2", instructions="You are the desk.", tools=[parts])
+    return (await Runner.run(desk, "Do you have a charger?")).to_input_list()
+
+
+def said(label: str) -> list[Any]:
+    """Return what stands in a request: words with their role, calls, results."""
+    found = []
+    for item in requests(label)[-1]["input"]:
+        content = item.get("content")
+        words = content if isinstance(content, str) or content is None else content[0]["text"]
+        found.append((item.get("role") or item["type"], words or item.get("output") or json.loads(item["arguments"])))
+    return found
+
+
+def ours() -> pydantic_ai.Agent[None, Ticket]:
+    return pydantic_ai.Agent("openai:gpt-5.2", output_type=Ticket, instructions="Write tickets.")
+
+
+@pytest.mark.parametrize("agent", [triage, ours])
+async def test_items_of_a_run_are_handed_on_without_its_thoughts(agent: Any, connected: Endpoint) -> None:
+    items = await talk()
+    assert "reasoning" in [item.get("type") for item in items]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LostInHandoff)
+        result = await hk.handoff(items, agent(), "Go.")
+    assert result.output == TICKET
+    assert [each for each in said(result.label) if each[0] != "system"] == [
+        ("user", "Do you have a charger?"),
+        ("function_call", {"part": "charger"}),
+        ("function_call_output", "3"),
+        ("assistant", "We have three chargers."),
+        ("user", "Go."),
+    ]
+    sent = json.dumps(requests(result.label)[-1]["input"])
+    assert "Look it up" not in sent
+    assert all(f'"{prefix}_' not in sent for prefix in ("rs", "fc", "msg")), "no id that a service would look up"
+
+
+@pytest.mark.parametrize("agent", [triage, ours])
+async def test_a_result_without_its_call_and_the_reverse_are_mended_and_told(agent: Any, connected: Endpoint) -> None:
+    first, *_, last = await talk()
+    alone = {"type": "function_call_output", "call_id": "call_a", "output": "7"}
+    hanging = {"type": "function_call", "call_id": "call_b", "name": "parts", "arguments": "{}"}
+    with pytest.warns(LostInHandoff) as warned:
+        result = await hk.handoff([alone, first, hanging, last], agent(), "Go.")
+    assert str(warned[0].message).splitlines() == [
+        "Not all of the conversation went over as it was:",
+        "  In item 1: a result without a call before it is left out.",
+        "  In item 3: parts was called and never returned; its result now says so.",
+    ]
+    assert result.output == TICKET
+    kinds = [kind for kind, _ in said(result.label)]
+    assert kinds[-5:] == ["user", "function_call", "assistant", "function_call_output", "user"]
+
+
+@pytest.mark.parametrize("agent", [triage, ours])
+async def test_a_result_without_its_call_in_messages_is_left_out_and_told(agent: Any, connected: Endpoint) -> None:
+    scripted(GOOD)
+    history: list[ModelMessage] = [
+        ModelRequest(parts=[UserPromptPart(FIRST), ToolReturnPart("stock", "7", "call_a")]),
+        ModelRequest(parts=[ToolReturnPart("stock", "Try again.", "call_b", outcome="retried")]),
+        ModelResponse(parts=[TextPart("I see.")]),
+    ]
+    with pytest.warns(LostInHandoff, match="In message 1: a result of stock without a call before it is left out"):
+        result = await hk.handoff(history, agent(), "Go.")
+    assert [each for each in said(result.label) if each[0] != "system"] == [
+        ("user", FIRST),
+        ("assistant", "I see."),
+        ("user", "Go."),
+    ]
+
+
+async def test_what_was_lost_is_not_told_without_end() -> None:
+    warning = LostInHandoff([Loss("unknown", f"item {n}", "an item is left out") for n in range(1, 101)])
+    lines = str(warning).splitlines()
+    assert (len(lines), len(warning.losses)) == (12, 100)
+    assert lines[-1] == "  … and 90 more (`losses` of this warning has them all)."
+
+
+async def realtime(*texts: str) -> list[Any]:
+    """Hold a call with this SDK's own session, and return the history that it keeps."""
+    url = f"{current().base_url.replace('http', 'ws', 1)}/realtime?model=gpt-realtime"
+    config: Any = {"url": url, "api_key": os.environ["OPENAI_API_KEY"]}
+    history: list[Any] = []
+    async with await RealtimeRunner(RealtimeAgent(name="Voice", instructions=VOICE)).run(
+        model_config=config
+    ) as session:
+        for turn, text in enumerate(texts, 1):
+            await session.send_message(text)
+            async for event in session:
+                if event.type == "history_updated":
+                    history = event.history
+                last = history[-1] if len(history) == 2 * turn else None
+                if last and last.status == "completed" and last.content and len(hk.log().ends) >= turn:
+                    break
+    return history
+
+
+@pytest.mark.parametrize("agent", [triage, ours])
+@pytest.mark.parametrize("form", ["items", "dicts", "log"])
+async def test_a_call_of_a_realtime_agent_goes_to_an_agent_of_either_sdk(
+    form: str, agent: Any, connected: Endpoint
+) -> None:
+    scripted(GOOD)
+    history = await realtime(FIRST, SECOND)
+    forms = {"items": history, "dicts": [item.model_dump() for item in history], "log": hk.log()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LostInHandoff)
+        result = await hk.handoff(forms[form], agent(), "Go.")
+    assert result.output == TICKET
+    assert [each for each in said(result.label) if each[0] != "system"] == [
+        ("user", FIRST),
+        ("assistant", "Is the light on?"),
+        ("user", SECOND),
+        ("assistant", "Thank you."),
+        ("user", "Go."),
+    ]
+    assert "hexagon" not in json.dumps(requests(result.label))
+
+
+async def test_a_saved_call_is_handed_to_the_other_sdk(tmp_path: Path, connected: Endpoint) -> None:
+    hk.connect()
+    call = await held()
+    folder = call.save(tmp_path / "call")
+    hk.connect()
+    one, two = [await hk.handoff(hk.load(folder), agent) for agent in (triage(), ours())]
+    assert one.output == two.output
+    assert one.output.priority == "high"
+
+
+# Words that never came.
+
+
+def unheard(kind: str) -> Any:
+    """Return a talk in which all that the caller says is sound, in one of three forms."""
+    sound = {"type": "input_audio", "audio": None, "transcript": None}
+    reply = {"type": "audio", "audio": None, "transcript": "I see."}
+    match kind:
+        case "messages":
+            return [
+                ModelRequest(parts=[SpeechPart(speaker="user")]),
+                ModelResponse(parts=[SpeechPart(speaker="assistant", transcript="I see.")]),
+            ]
+        case "session history":
+            return [
+                {"item_id": "i1", "type": "message", "role": "user", "content": [sound]},
+                {"item_id": "i2", "type": "message", "role": "assistant", "status": "completed", "content": [reply]},
+            ]
+    audio = {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}
+    return [{"role": "user", "content": [audio]}, {"role": "assistant", "content": "I see."}]
+
+
+@pytest.mark.parametrize("agent", [triage, ours])
+@pytest.mark.parametrize("kind", ["messages", "session history", "items"])
+async def test_a_talk_without_transcription_gives_no_empty_ticket(kind: str, agent: Any, connected: Endpoint) -> None:
+    with pytest.raises(NothingSaid, match="all that the caller has said is inaudible"):
+        await hk.handoff(unheard(kind), agent())
+    assert not hk.log().filter("POST *")
+
+
+@pytest.mark.parametrize("agent", [triage, ours])
+async def test_a_call_without_transcription_gives_no_empty_ticket(
+    agent: Any, tmp_path: Path, connected: Endpoint
+) -> None:
+    wire = Wire().session()
+    for number in range(2):
+        wire.speech(f"u{number}").replied("I see.", f"r{number}", f"a{number}")
+    wire.close()
+    lines = [json.dumps({"handoffkit": 1, "started": 0}), *(json.dumps(record(f, f.audio)) for f in wire.frames)]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines) + "\n")
+    with pytest.raises(NothingSaid, match="all that the caller has said is inaudible"):
+        await hk.handoff(hk.EventLog(tmp_path), agent(), patience=0.2)
+    assert not hk.log().filter("POST *")
+
+
+@pytest.mark.parametrize("agent", [triage, ours])
+async def test_a_turn_that_nobody_understood_is_marked_and_warned_about(agent: Any, connected: Endpoint) -> None:
+    scripted(GOOD)
+    typed = [ModelRequest(parts=[UserPromptPart(FIRST)]), ModelResponse(parts=[TextPart("I see.")])]
+    with pytest.warns(InaudibleTurns, match="1 spoken turn of the caller's"):
+        result = await hk.handoff([*unheard("messages"), *typed], agent(), "Go.")
+    assert [words for role, words in said(result.label) if role == "user"] == ["[inaudible]", FIRST, "Go."]
+
+
+# Transports and event loops.
+
+
+@pytest.fixture
+def sockets() -> Iterator[None]:
+    """Have the SDK ask over WebSockets."""
+    set_default_openai_responses_transport("websocket")
+    yield
+    set_default_openai_responses_transport("http")
+
+
+def asked() -> list[tuple[str, str, str | None]]:
+    """Return what clients have opened and asked for over WebSockets, each with its connection and label."""
+    wanted = ("open", "response.create")
+    return [(f.event, f.conn, f.label) for f in hk.log().filter(channel="responses") if f.event in wanted]
+
+
+@pytest.mark.usefixtures("sockets")
+async def test_over_a_websocket_the_handshake_bears_the_label(connected: Endpoint) -> None:
+    scripted(BAD, GOOD)
+    result = await hk.handoff(HISTORY, triage())
+    assert result.output == TICKET
+    assert [(a.status, a.model) for a in result.attempts] == [("rejected", "gpt-5.2"), ("accepted", "gpt-5.2")]
+    assert [error.field for error in result.attempts[0].errors] == ["priority"]
+    assert result.cost is not None
+    assert asked() == [
+        ("open", "c1", "handoff-1"),
+        ("response.create", "c1", "handoff-1"),
+        ("response.create", "c1", "handoff-1"),
+    ]
+
+
+async def test_handoffs_at_once_that_share_a_provider_over_websockets_are_kept_apart(connected: Endpoint) -> None:
+    hk.connect()
+    config = RunConfig(model_provider=OpenAIProvider(use_responses_websocket=True))
+    results = await asyncio.gather(
+        *(hk.handoff(HISTORY, triage(), f"Prompt {n}.", run_config=config) for n in range(3))
+    )
+    assert [len(result.attempts) for result in results] == [1, 1, 1]
+    by_label = {frame.label: json.dumps(frame.data) for frame in hk.log().filter("response.create")}
+    assert all(f"Prompt {n}." in by_label[result.label] for n, result in enumerate(results))
+    await config.model_provider.aclose()
+
+
+@pytest.mark.usefixtures("sockets")
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (
+            hk.Fault("open", "status", status=429),
+            "no more requests for now:\n  Attempt 1 failed: HTTP 429: A fault was",
+        ),
+        (hk.Fault("response.completed", "abort"), "the stream broke off in the middle of the answer"),
+        (hk.Fault("response.completed", "close"), "the stream broke off in the middle of the answer"),
+    ],
+    ids=["a refused handshake", "a dropped connection", "a clean close"],
+)
+async def test_what_fails_over_a_websocket_is_the_services(fault: hk.Fault, words: str, connected: Endpoint) -> None:
+    scripted(GOOD, faults=[fault])
+    with pytest.raises(ServiceFailed, match=words) as failed:
+        await hk.handoff(HISTORY, triage())
+    assert failed.value.status == (429 if fault.status == 429 else None)
+    scripted(GOOD)
+    assert (await hk.handoff(HISTORY, triage())).output == TICKET
+
+
+@pytest.mark.usefixtures("sockets")
+async def test_a_request_that_is_refused_over_a_websocket_has_its_status(connected: Endpoint) -> None:
+    scripted()
+    with pytest.raises(ServiceFailed, match=r"Attempt 1 failed: HTTP 400: The script has 0 outputs") as failed:
+        await hk.handoff(HISTORY, triage())
+    assert failed.value.status == 400
+
+
+def test_one_agent_is_handed_to_in_one_event_loop_after_another(connected: Endpoint) -> None:
+    set_default_openai_client(None, use_for_tracing=False)  # type: ignore[arg-type]
+    scripted(GOOD, GOOD, GOOD, GOOD)
+    agent = triage()
+
+    async def twice() -> list[int]:
+        return [len((await hk.handoff(HISTORY, agent)).attempts) for _ in range(2)]
+
+    assert [asyncio.run(twice()) for _ in range(2)] == [[1, 1], [1, 1]]
+
+
+def test_a_client_of_a_loop_that_has_ended_is_named(connected: Endpoint) -> None:
+    scripted(GOOD, GOOD, GOOD)
+    agent = triage()
+    asyncio.run(hk.handoff(HISTORY, agent))
+    with pytest.raises(RuntimeError, match="Event loop is closed") as closed:
+        asyncio.run(hk.handoff(HISTORY, agent))
+    (note,) = closed.value.__notes__
+    assert "Give each loop a client of its own: `set_default_openai_client(AsyncOpenAI())`" in note

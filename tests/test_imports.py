@@ -50,6 +50,19 @@ def test_connecting_loads_neither_sdk() -> None:
     assert loads("import handoffkit as hk; hk.connect(); hk.log().table(); hk.log().transcript()") & SDKS == set()
 
 
+def test_a_handoff_to_an_agent_of_one_sdk_does_not_load_the_other() -> None:
+    code = """
+import asyncio
+import handoffkit as hk
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
+hk.connect()
+history = [ModelRequest(parts=[UserPromptPart("Hello.")]), ModelResponse(parts=[TextPart("Hello!")])]
+asyncio.run(hk.handoff(history, Agent("openai:gpt-5.2")))
+"""
+    assert loads(code) & {"agents", "pydantic_ai"} == {"pydantic_ai"}
+
+
 def test_the_endpoint_process_loads_neither_sdk_whatever_it_is_asked() -> None:
     code = "import handoffkit.endpoint.__main__, handoffkit.endpoint.relay, handoffkit.endpoint.models.text_model"
     assert loads(code) & (SDKS | {"pydantic", "numpy", "matplotlib"}) == set()

@@ -86,6 +86,32 @@ def without_lone_results(messages: "Sequence[ModelMessage]") -> "tuple[list[Mode
     return found, losses
 
 
+def without_thoughts(messages: "Sequence[ModelMessage]") -> "tuple[list[ModelMessage], list[Loss]]":
+    """Return *messages* without what models thought, and what hosted tools did, which hangs on it.
+
+    Nobody has said it, and a service takes it back only whole and from the model that it came from. The ids of the
+    parts beside it go, too: by them the service would ask for it.
+    """
+    from pydantic_ai.messages import ModelResponse, NativeToolCallPart, NativeToolReturnPart, ThinkingPart
+
+    from ..history import Loss
+
+    found: list[ModelMessage] = []
+    losses: list[Loss] = []
+    for number, message in enumerate(messages, 1):
+        if isinstance(message, ModelResponse):
+            for part in message.parts:
+                if isinstance(part, NativeToolCallPart):
+                    what = f"what the hosted tool {part.tool_name} did is left out"
+                    losses.append(Loss("hosted", f"message {number}", what))
+            kinds = ThinkingPart | NativeToolCallPart | NativeToolReturnPart
+            kept = [part for part in message.parts if not isinstance(part, kinds)]
+            message = replace(message, parts=[replace(part, id=None) if hasattr(part, "id") else part for part in kept])
+        if message.parts:
+            found.append(message)
+    return found, losses
+
+
 def with_inaudible(messages: "Sequence[ModelMessage]") -> "tuple[list[ModelMessage], int]":
     """Return *messages* with a word for each turn of the caller's that nobody understood, and how many there are."""
     from pydantic_ai.messages import ModelRequest, SpeechPart

@@ -1,7 +1,7 @@
-"""One exchange over HTTP, from the frames of the log: what was asked, what came back, how it ended. Pure.
+"""One exchange of a text model's, from the frames of the log: what was asked, what came back, how it ended. Pure.
 
-Responses and Chat Completions, streamed or not, come out alike. A frame may come from any service, so nothing about
-its data is taken for granted.
+Responses and Chat Completions, streamed or not, over HTTP or a WebSocket, come out alike. A frame may come from any
+service, so nothing about its data is taken for granted.
 """
 
 from collections.abc import Iterable, Sequence
@@ -53,20 +53,35 @@ class Answer:
 
 
 def answers(frames: Iterable[Frame]) -> list[Answer]:
-    """Return the exchanges of `/v1/responses` and `/v1/chat/completions` in *frames*, in the order of the requests."""
-    conns: dict[str, list[Frame]] = {}
+    """Return the exchanges of `/v1/responses` and `/v1/chat/completions` in *frames*, in the order of the requests.
+
+    A connection over HTTP has one; a WebSocket has one for each `response.create`, in lanes that may run side by side.
+    """
+    exchanges: list[list[Frame]] = []
+    latest: dict[tuple[str, str], list[Frame]] = {}
     for frame in frames:
         if frame.channel in ("responses", "chat"):
-            conns.setdefault(frame.conn, []).append(frame)
-    return [_answer(conn) for conn in conns.values() if any(_asks(frame) for frame in conn)]
+            lane = frame.conn, _text(frame.data.get("stream_id"))
+            if lane not in latest or (_asks(frame) and any(_asks(before) for before in latest[lane])):
+                latest[lane] = []
+                exchanges.append(latest[lane])
+            latest[lane].append(frame)
+    return [
+        _answer(exchange) for exchange in exchanges if any(_asks(frame) for frame in exchange) or _kept_out(exchange)
+    ]
 
 
 def _asks(frame: Frame) -> bool:
-    return frame.dir == "client" and frame.event.startswith("POST ")
+    return frame.dir == "client" and (frame.event.startswith("POST ") or frame.event == "response.create")
+
+
+def _kept_out(exchange: Sequence[Frame]) -> bool:
+    """Say whether a WebSocket was refused before anything was asked."""
+    return exchange[0].event == "open" and any(frame.dir == "server" and frame.event.isdigit() for frame in exchange)
 
 
 def _answer(frames: Sequence[Frame]) -> Answer:
-    request = next(frame for frame in frames if _asks(frame))
+    request = next((frame for frame in frames if _asks(frame)), frames[0])
     came = [frame for frame in frames if frame.dir == "server" and frame.event not in ("close", "fault")]
     asked: dict[str, Any] = {
         "conn": request.conn,
@@ -99,7 +114,9 @@ def _streamed(frames: Sequence[Frame]) -> dict[str, Any]:
         if frame.event in ("response.completed", "response.incomplete", "response.failed"):
             return _response(_dict(frame.data.get("response")))
         if frame.event == "error":
-            return _failure(frame.data.get("error") or frame.data, "an error in the stream")
+            status = frame.data.get("status")
+            what = f"HTTP {status}" if isinstance(status, int) else "an error in the stream"
+            return _failure(frame.data.get("error") or frame.data, what)
     deltas = (_text(frame.data.get("delta")) for frame in frames if frame.event == "response.output_text.delta")
     return {"text": "".join(deltas), "failure": "the stream broke off in the middle of the answer"}
 
