@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from page_rows import Growing, Page, brief, grown
@@ -106,6 +107,22 @@ def test_the_mark_that_names_the_first_agent_is_used_and_no_row(tmp_path: Path) 
 
     assert next(row["name"] for row in rows if row["who"] == "a1") == "Front"
     assert not [row for row in rows if row["kind"] == "mark"]
+
+
+def test_transfers_that_come_to_nothing_are_said_in_words(tmp_path: Path) -> None:
+    frames = handed_over().frames
+    posted: dict[str, dict[str, Any]] = {
+        "handoff_limit": {"names": ["Billing", "Front"]},
+        "handoff_ignored": {"kept": "Billing\n"},
+    }
+    for kind, data in posted.items():
+        frames.append(Frame(900, frames[-1].at, "c1", "mark", "client", kind, data))
+    rows = Rows(grown(tmp_path / "log", frames)).all()
+
+    assert [row["text"] for row in rows if row["kind"] == "mark"] == [
+        "Handed on 2 times in one turn (Billing → Front): no transfer is offered until the caller's next turn.",
+        "A second transfer in one reply was left out: Billing has the call.",
+    ]
 
 
 def test_five_agents_keep_their_numbers(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from agents.realtime import RealtimeAgent
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
@@ -15,6 +16,8 @@ from matplotlib.transforms import Bbox
 from views_samples import BILLING, FRONT, HOSTILE, agent, caller, ended, handed_over, transfer
 from wire_script import Wire
 
+import handoffkit as hk
+from handoffkit.connect import Endpoint
 from handoffkit.marks import LiveHandoff, Mark, OtherMark, Silence, derive
 from handoffkit.views import Timeline, timeline, transcript
 from handoffkit.views.lanes import score
@@ -204,6 +207,16 @@ def test_agents_keep_their_colour_and_number(count: int) -> None:
     assert Timeline(turns, marks).png.startswith(b"\x89PNG")
 
 
+def test_a_limit_that_is_reached_is_trouble() -> None:
+    flags = score(*handed_over()).flags + score([], [OtherMark(9.0, "c1", "handoff_limit", {"names": ["A"]})]).flags
+
+    assert [(flag.words, flag.bad) for flag in flags] == [
+        ("→ Billing", False),
+        ("→ Front", False),
+        ("✕ handed on too often", True),
+    ]
+
+
 def overlapping(found: list[Text]) -> list[tuple[str, str]]:
     """Return which texts of a picture stand on each other."""
     boxes: list[tuple[str, Bbox]] = [(text.get_text(), text.get_window_extent()) for text in found]
@@ -315,3 +328,39 @@ def test_several_calls_have_their_own_handoffs() -> None:
 
     assert [(reign.conn, reign.voice) for reign in shown_.reigns] == [(c, v) for c in ("c1", "c2") for v in (0, 1, 0)]
     assert str(transcript(shown(([*turns, *more], [*marks, *moved])))).count("— handed to Billing —") == 2
+
+
+async def test_a_call_that_goes_through_three_agents_and_back(connected: Endpoint) -> None:
+    billing = RealtimeAgent(name="Billing", instructions=BILLING)
+    orders = RealtimeAgent(name="Orders", instructions="You look up orders.")
+    front = RealtimeAgent(name="Front", instructions=FRONT, handoffs=[billing])
+    billing.handoffs.append(orders)
+    orders.handoffs.append(front)
+    moves = [hk.ToolCall(f"transfer_to_{name}", "{}") for name in ("billing", "orders", "front")]
+    lines = ["Front here.", moves[0], "Billing here.", moves[1], "Orders here.", moves[2], "Front again."]
+    hk.connect(model=hk.ScriptedModel(lines))
+    async with hk.Call(front) as call:
+        for words in ("Hello.", "I was charged twice.", "For order 7.", "Back, please."):
+            await call.send(words)
+
+    assert str(call.transcript).splitlines() == [
+        "Caller    Hello.",
+        "Front     Front here.",
+        "Caller    I was charged twice.",
+        'Tool      transfer_to_billing() → {"assistant": "Billing"}',
+        "— handed to Billing —",
+        "Billing   Billing here.",
+        "Caller    For order 7.",
+        'Tool      transfer_to_orders() → {"assistant": "Orders"}',
+        "— handed to Orders —",
+        "Orders    Orders here.",
+        "Caller    Back, please.",
+        'Tool      transfer_to_front() → {"assistant": "Front"}',
+        "— handed to Front —",
+        "Front     Front again.",
+    ]
+    assert str(call.timeline()).endswith("4 replies, 3 tool calls, 3 live handoffs, call ended")
+    drawn = score(call.log.turns, call.log.marks)
+    assert [bar.voice for bar in drawn.bars if bar.lane == "agent"] == [0, 1, 2, 0]
+    assert [voice.name for voice in drawn.voices] == ["Front", "Billing", "Orders"]
+    assert [reign.voice for reign in drawn.reigns] == [0, 1, 2, 0]

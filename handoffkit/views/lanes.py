@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..marks import CallEnded, Extraction, ForgottenAwait, LiveHandoff, Mark, Silence, TurnFailed
+from ..marks import CallEnded, Extraction, ForgottenAwait, LiveHandoff, Mark, OtherMark, Silence, TurnFailed
 from ..wire.conversation import Turn
 from .html import one_line
 from .scale import Span, duration
@@ -184,5 +184,7 @@ def _flags(mark: Mark, who: Cast) -> Iterator[Flag]:
             yield Flag(mark.at, f"silence, {duration(mark.seconds)}", bad=True)
         case ForgottenAwait():
             yield Flag(mark.at, f"✕ {mark.what.rpartition('.')[2]} without await", bad=True)
+        case OtherMark(name="handoff_limit"):
+            yield Flag(mark.at, "✕ handed on too often", bad=True)
         case TurnFailed():
             yield Flag(mark.at, f"✕ no reply: {mark.reason}", bad=True)

@@ -268,6 +268,8 @@ def sentence(mark: OtherMark) -> str:
     said = mark.data.get("words")
     if isinstance(said, str) and said:
         return line(said)
+    if (transfers := _transfers(mark)) is not None:
+        return line(transfers)
     if mark.name in ("kernel_blocked", "page_gone") and isinstance(lasted := mark.data.get("seconds"), int | float):
         lost = mark.data.get("dropped_ms")
         lost = lost if isinstance(lost, int) else 0
@@ -276,3 +278,14 @@ def sentence(mark: OtherMark) -> str:
         if isinstance(kind, str) and kind in TROUBLES:
             return TROUBLES[kind].fact
     return line(str(mark))
+
+
+def _transfers(mark: OtherMark) -> str | None:
+    """Return what a mark says of transfers that came to nothing; None if it is about something else."""
+    match mark.name, mark.data:
+        case "handoff_limit", {"names": [*names]}:
+            way = f"Handed on {len(names)} times in one turn ({' → '.join(map(str, names))})"
+            return f"{way}: no transfer is offered until the caller's next turn."
+        case "handoff_ignored", {"kept": str(kept)}:
+            return f"A second transfer in one reply was left out: {kept} has the call."
+    return None
