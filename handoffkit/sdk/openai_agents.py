@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.realtime import (
-    OpenAIRealtimeWebSocketModel,
     RealtimeAgent,
     RealtimeRunConfig,
     RealtimeRunner,
@@ -19,16 +18,9 @@ from agents.realtime import (
     RealtimeSessionModelSettings,
 )
 from agents.realtime.model_inputs import (
-    RealtimeModelRawClientMessage,
-    RealtimeModelSendEvent,
     RealtimeModelSendInterrupt,
     RealtimeModelSendRawMessage,
-    RealtimeModelSendSessionUpdate,
-    RealtimeModelSendToolOutput,
-    RealtimeModelSendUserInput,
 )
-from openai.types.realtime import ConversationItem
-from pydantic import TypeAdapter, ValidationError
 
 from ..approvals import Approval, Approvals
 from ..errors import SeedRefused, WrongModel
@@ -37,12 +29,9 @@ from ..speaker import Playback, Speaker
 from ..transfers import Transfers
 from .agent_graph import AgentGraph
 from .agents_playback import HeardTracker
-from .agents_replies import Replies
+from .agents_transport import Transport, raw, takes
 from .session import SETTLE
 
-_ITEM: TypeAdapter[Any] = TypeAdapter(ConversationItem)
-_GUARDRAIL = "guardrail triggered:"
-"""How the words begin with which the SDK tells the model of a guardrail, as a user's message (agents 0.24)."""
 _OPEN = 30.0  # seconds in which a session opens; the SDK itself sets no bound to all of it
 
 
@@ -82,7 +71,7 @@ class AgentsSession:
         self._raised: list[Exception] = []
         self._graph = AgentGraph(agent, options.greetings or {}, self.transfers, self._raised.append)
         self._tracker = HeardTracker(self.playback)
-        self._model = _Model(self._graph.replies)
+        self._model = Transport(self._graph.replies)
         self._runner = RealtimeRunner(self._graph.first, model=self._model, config=options.run_config)
         self._config: dict[str, Any] = {
             "url": f"{endpoint.base_url.replace('http', 'ws', 1)}/realtime?model={name}",
@@ -218,7 +207,7 @@ class AgentsSession:
 
     async def _raw(self, event: str, **data: Any) -> None:
         """Send an event that the SDK has no verb for, through the SDK: it keeps the order of responses."""
-        await self.live.model.send_event(RealtimeModelSendRawMessage(_raw(event, **data)))
+        await self.live.model.send_event(RealtimeModelSendRawMessage(raw(event, **data)))
 
     async def _seed(self) -> None:
         """Put the history of an earlier conversation into this one; the SDK has no verb for that.
@@ -231,7 +220,7 @@ class AgentsSession:
         from ..history import to_seed
 
         for item in to_seed(self._options.message_history).items:
-            if not _takes(item):
+            if not takes(item):
                 raise SeedRefused(item)
             await self._raw("conversation.item.create", item=item)
 
@@ -277,59 +266,6 @@ class AgentsSession:
             await session.reject_tool_call(approval.id, rejection_message=str(answer))
 
 
-class _Model(OpenAIRealtimeWebSocketModel):
-    """The SDK's own transport; what was changed on the wire meanwhile stays in force after a handoff.
-
-    Args:
-        replies: Knows which call was made in which reply.
-    """
-
-    def __init__(self, replies: Replies) -> None:
-        super().__init__()
-        self._replies = replies
-        self.detection: tuple[dict[str, Any] | None] | None = None
-        """The turn detection that was put in force; None where it is the session's own."""
-        self.add_listener(replies)
-
-    async def let_go(self) -> bool:
-        """Count the reply that is thought to be under way as ended; return whether there was one.
-
-        The SDK (0.24) has no public verb for it; a version that moves these names is asked nothing here.
-        """
-        ended = getattr(self, "_mark_response_done", None)
-        if ended is None or not getattr(self, "_ongoing_response", False):
-            return False
-        await ended()
-        return True
-
-    async def send_event(self, event: RealtimeModelSendEvent) -> None:
-        """Send an event, as the SDK does."""
-        if isinstance(event, RealtimeModelSendSessionUpdate) and self.detection is not None:
-            settings: dict[str, Any] = dict(event.session_settings)
-            audio = dict(settings.get("audio") or {})
-            audio["input"] = {**(audio.get("input") or {}), "turn_detection": self.detection[0]}
-            event = RealtimeModelSendSessionUpdate({**settings, "audio": audio})  # type: ignore[typeddict-item]
-        elif isinstance(event, RealtimeModelSendToolOutput):
-            event = self._replies.answer(event)
-        await super().send_event(event)
-
-    async def send_event_if(self, event: RealtimeModelSendEvent, send_if: Callable[[], bool]) -> bool:
-        """Send an event on a condition; what the SDK says of a guardrail is no word of the caller's."""
-        words = event.user_input if isinstance(event, RealtimeModelSendUserInput) else None
-        if not isinstance(words, str) or not words.startswith(_GUARDRAIL):
-            return await super().send_event_if(event, send_if)
-        if not send_if():
-            return False
-        item = {"type": "message", "role": "system", "content": [{"type": "input_text", "text": words}]}
-        await self.send_event(RealtimeModelSendRawMessage(_raw("conversation.item.create", item=item)))
-        await self.send_event(RealtimeModelSendRawMessage(_raw("response.create")))
-        return True
-
-
-def _raw(event: str, **data: Any) -> RealtimeModelRawClientMessage:
-    return {"type": event, "other_data": data}
-
-
 def _refusal(error: Any) -> str | None:
     """Return the SDK's words on a tool or a transfer that is not there (`Tool … not found`), None for anything else."""
     words = str(error.get("message", "")) if isinstance(error, dict) else ""
@@ -340,15 +276,6 @@ def _is_spoken_turn(event: Any) -> bool:
     """Say whether the service has taken what was spoken for a turn."""
     data = event.data if event.type == "raw_server_event" else {}
     return isinstance(data, dict) and data.get("type") == "input_audio_buffer.committed"
-
-
-def _takes(item: dict[str, Any]) -> bool:
-    """Say whether the SDK would send an item: it validates it, and drops what does not fit."""
-    try:
-        _ITEM.validate_python(item)
-    except ValidationError:
-        return False
-    return True
 
 
 def _model_name(model: Any) -> str:
