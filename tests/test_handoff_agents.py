@@ -33,6 +33,7 @@ from agents import (
     set_tracing_disabled,
 )
 from agents.realtime import RealtimeAgent, RealtimeRunner
+from everyday_calls import CALLS
 from openai import AsyncOpenAI
 from pydantic import BaseModel, Field
 from pydantic_ai.messages import (
@@ -97,6 +98,10 @@ def triage(output: Any = Ticket, **options: Any) -> Agent[Any]:
     return Agent(
         **{"name": "Triage", "model": "gpt-5.2", "instructions": "Write tickets."} | options, output_type=output
     )
+
+
+def ours(output: Any = Ticket) -> pydantic_ai.Agent[None, Any]:
+    return pydantic_ai.Agent("openai:gpt-5.2", output_type=output, instructions="Write tickets.")
 
 
 HISTORY: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(FIRST)]), ModelResponse(parts=[TextPart("I see.")])]
@@ -169,6 +174,46 @@ async def test_both_sdks_give_the_same_ticket_for_the_same_call(connected: Endpo
     assert (ours.schema, ours.model, ours.agent) == (theirs.schema, theirs.model, theirs.agent)
     assert len(ours.attempts) == len(theirs.attempts) == 1
     assert {frame.label for frame in call.log} == {"call-1", "call-1/handoff-1", "call-1/handoff-2"}
+
+
+class Address(BaseModel):
+    city: str | None = None
+    number: int = Field(default=1, ge=0, le=10)
+
+
+class Form(BaseModel):
+    title: str = Field(max_length=60)
+    category: Literal["hardware", "software", "billing", "other"]
+    address: Address | None = None
+    questions: list[str] = Field(default_factory=list, max_length=3)
+    urgent: bool = False
+
+
+@pytest.mark.parametrize("output", [Ticket, Form])
+@pytest.mark.parametrize("said", [call.turns for call in CALLS[:40:8]])
+async def test_both_sdks_fill_a_type_alike_whatever_was_said(said: list[str], output: Any, connected: Endpoint) -> None:
+    hk.connect()
+    history: list[ModelMessage] = []
+    for words in said:
+        history += [ModelRequest(parts=[UserPromptPart(words)]), ModelResponse(parts=[TextPart("I see.")])]
+    one = await hk.handoff(history, triage(output), "Create the ticket for this call.")
+    two = await hk.handoff(history, ours(output), "Create the ticket for this call.")
+    assert isinstance(one.output, output)
+    assert one.output == two.output
+    assert [attempt.status for attempt in one.attempts] == [attempt.status for attempt in two.attempts]
+
+
+async def test_a_call_with_a_realtime_agent_goes_to_both_sdks(connected: Endpoint) -> None:
+    hk.connect()
+    async with hk.Call(RealtimeAgent(name="Voice", instructions=VOICE)) as call:
+        await call.send(FIRST)
+        await call.send(SECOND)
+    one, two = await call.handoff(triage()), await call.handoff(ours())
+    assert one.output == two.output
+    assert one.output.priority == "high"
+    assert (one.label, two.label) == ("call-1/handoff-1", "call-1/handoff-2")
+    assert one.seconds is not None
+    assert "hexagon" not in json.dumps(requests(one.label) + requests(two.label))
 
 
 @pytest.mark.parametrize("api", ["responses", "chat"])
@@ -708,10 +753,6 @@ def said(label: str) -> list[Any]:
         words = content if isinstance(content, str) or content is None else content[0]["text"]
         found.append((item.get("role") or item["type"], words or item.get("output") or json.loads(item["arguments"])))
     return found
-
-
-def ours() -> pydantic_ai.Agent[None, Ticket]:
-    return pydantic_ai.Agent("openai:gpt-5.2", output_type=Ticket, instructions="Write tickets.")
 
 
 @pytest.mark.parametrize("agent", [triage, ours])
