@@ -186,6 +186,20 @@ async def test_what_is_refused_leaves_the_connection_as_it_was() -> None:
     assert len(errors) == 5
 
 
+async def test_half_a_surrogate_pair_and_a_deep_nest_come_back_or_are_refused() -> None:
+    hk.connect(model=hk.ScriptedModel(outputs=["Hi."], repeat=True))
+    async with bare() as socket:
+        await socket.send(create("\ud83d", instructions="half \ud83d"))
+        assert (await until_ended(socket))[-1]["response"]["instructions"] == "half \ud83d"
+        nest: Any = {}
+        for _ in range(300):
+            nest = {"a": nest}
+        await socket.send(create(tools=[{"type": "function", "name": "f", "parameters": {"properties": nest}}]))
+        assert (await until_ended(socket))[-1]["type"] in ("response.completed", "error")
+        await socket.send(create())
+        assert text_of(await until_ended(socket)) == "Hi."
+
+
 async def test_a_used_up_script_is_refused_and_a_broken_model_fails() -> None:
     script("One.", faults=(hk.Fault("response.completed", "patch", data={"response": {"metadata": {"seen": "yes"}}}),))
     async with bare() as socket:

@@ -88,6 +88,8 @@ class Line:
     def _write(self, frame: str | bytes) -> Awaitable[None]:
         try:
             return self._start(frame)
+        except UnicodeEncodeError:  # half a surrogate pair, which JSON can carry and UTF-8 cannot
+            return self._start(json.dumps(json.loads(frame)))
         except (WebSocketClosedError, StreamClosedError):
             raise Cut from None
 

@@ -78,8 +78,16 @@ class ResponsesSimulation:
                 try:
                     await self._respond(request)
                 except ApiError as error:
-                    self._lanes.forget(request)
-                    await self._line.send(refusal(error, request.lane))
+                    await self._refuse(request, error)
+                except Cut:
+                    raise
+                except Exception as error:  # a fault of ours is said as well: else the client would wait for ever
+                    message = f"The simulated service failed: {type(error).__name__}: {error}"
+                    await self._refuse(request, ApiError(message, status=500, type="server_error"))
+
+    async def _refuse(self, request: Request, error: ApiError) -> None:
+        self._lanes.forget(request)
+        await self._line.send(refusal(error, request.lane))
 
     async def _respond(self, request: Request) -> None:
         asked = responses.ask(request.body, self._store, self._lanes.recent)
