@@ -42,19 +42,25 @@ _ALIKE = 0.8
 
 
 @checked
-def call(found: Any, *, turns: int = 1, handed_off: bool = False) -> str:
+def call(found: Any, *, turns: int = 1, seeded: int = 0, handed_off: bool = False) -> str:
     """Check that *found*, a call or its log, holds enough turns with their answers.
 
     Args:
         found: The `hk.Call`, or a log such as `hk.load` gives.
         turns: How many turns of the caller's are asked for.
+        seeded: How many turns of an earlier call, by both sides, it must begin with.
         handed_off: Whether the call must have been handed off with success as well.
     """
     log = _log(found)
-    count = len(_callers(_whole(log)))
+    state = _whole(log)
+    count, before = len(_callers(state)), sum(turn.seeded for turn in state.turns)
+    if before < seeded:
+        why = f"it begins with {counted(before, 'turn')} of one, and {seeded} are asked; `message_history=` takes them"
+        raise NotYet("the earlier call is not in it", why)
     if count < turns:
         raise NotYet("the call is too short", f"it has {counted(count, 'turn')} of the caller's, and {turns} are asked")
-    answered = f"The call has {counted(count, 'turn')} of the caller's, and each got its answer."
+    begins = f" begins with {counted(before, 'earlier turn')}," if seeded else ""
+    answered = f"The call{begins} has {counted(count, 'turn')} of the caller's, and each got its answer."
     if not handed_off:
         return answered
     if not any(isinstance(mark, Extraction) and mark.status == "ok" for mark in log.marks):

@@ -106,6 +106,20 @@ async def test_a_call_that_has_to_be_handed_off_as_well() -> None:
     assert str(checks.call(call, handed_off=True)).endswith("It was handed off, too.")
 
 
+async def test_a_call_that_has_to_begin_with_an_earlier_one() -> None:
+    first = await held(FIRST)
+    async with hk.Call(first.agent, message_history=first.messages()) as call:
+        await call.send(SECOND)
+    assert str(checks.call(call, seeded=2)) == (
+        "✓ The call begins with 2 earlier turns, has 1 turn of the caller's, and each got its answer."
+    )
+    assert "earlier" not in str(checks.call(call))
+    assert str(checks.call(first, seeded=2)) == (
+        "Not yet: the earlier call is not in it, because it begins with 0 turns of one, and 2 are asked; "
+        "`message_history=` takes them."
+    )
+
+
 async def test_a_result_its_schema_and_its_attempts() -> None:
     call = await held(FIRST)
     ticket = await call.handoff(Agent("openai:gpt-5.2", output_type=Ticket))
