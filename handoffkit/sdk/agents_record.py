@@ -32,7 +32,7 @@ from ..extraction.run import Failure
 
 _NOTHING = "no output was given"
 _STALE = (
-    "The agent's client keeps connections of an event loop that has ended (`asyncio.run` once more, or another thread). "
+    "The agent's client keeps connections of an event loop that has ended (another `asyncio.run`, or another thread). "
     "Give each loop a client of its own: `set_default_openai_client(AsyncOpenAI())`."
 )
 
