@@ -27,25 +27,28 @@ _BOUND = 2.0
 class Verb(NamedTuple):
     """What a coroutine would have done."""
 
+    name: str
+    """What a learner calls it: the class of theirs that has it, where Python names one behind that."""
     undone: str
     """What was not done, in words that follow "so"."""
     write: str
     """What to write."""
 
 
-def _verbs(owners: str, name: str, **undone: str) -> dict[str, Verb]:
-    """Return the verbs of classes that learners call *name*, by their qualified names."""
+def _verbs(kind: str, variable: str, *behind: str, **undone: str) -> dict[str, Verb]:
+    """Return the verbs of a class, some of which may come from a class *behind* it, by their qualified names."""
     return {
-        f"{owner}.{verb}": Verb(words, f"await {name}.{verb}(...)")
-        for owner in owners.split()
+        f"{owner}.{verb}": Verb(f"{kind}.{verb}", words, f"await {variable}.{verb}(...)")
+        for owner in (kind, *behind)
         for verb, words in undone.items()
     }
 
 
 VERBS = {
     **_verbs(
-        "Call Recorded",
+        "Call",
         "call",
+        "Recorded",
         send="the turn was not sent",
         send_audio="no sound was sent",
         listen="nobody listens",
@@ -79,8 +82,8 @@ VERBS = {
     ),
     **_verbs("RealtimeRunner", "runner", run="no session was opened"),
     **_verbs("Runner", "Runner", run="the agent did not run"),
-    **_verbs("AbstractAgent", "agent", run="the agent did not run"),
-    "handoff": Verb("no agent was asked", "await hk.handoff(...)"),
+    **_verbs("Agent", "agent", "AbstractAgent", run="the agent did not run"),
+    "handoff": Verb("handoff", "no agent was asked", "await hk.handoff(...)"),
 }
 """What is noticed, by the qualified name that Python gives the coroutine: both SDKs have a `RealtimeSession`."""
 
@@ -147,11 +150,11 @@ def _cell_ended(result: Any) -> None:
 def _say(name: str, filename: str, lineno: int) -> None:
     verb = VERBS[name]
     if _endpoint is not None and not sys.is_finalizing():
-        data = {"what": name, "undone": verb.undone}
+        data = {"what": verb.name, "undone": verb.undone}
         with suppress(EndpointGone):
             _endpoint.tell("mark", _endpoint.folder, bound=_BOUND, kind="forgotten_await", data=data, newest=True)
     # No registry of what was said before: silence has a cause each time.
-    warnings.warn_explicit(ForgottenAwait(name, verb.undone, verb.write), None, filename, lineno)
+    warnings.warn_explicit(ForgottenAwait(verb.name, verb.undone, verb.write), None, filename, lineno)
 
 
 def _is_ours(entry: tuple[Any, ...]) -> bool:
