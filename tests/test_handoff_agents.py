@@ -24,6 +24,8 @@ from agents import (
     RunConfig,
     RunContextWrapper,
     Runner,
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrailTripwireTriggered,
     UserError,
     function_tool,
     input_guardrail,
@@ -31,6 +33,7 @@ from agents import (
     set_default_openai_client,
     set_default_openai_responses_transport,
     set_tracing_disabled,
+    tool_input_guardrail,
 )
 from agents.realtime import RealtimeAgent, RealtimeRunner
 from everyday_calls import CALLS
@@ -52,9 +55,11 @@ import handoffkit as hk
 from handoffkit.connect import Endpoint, current
 from handoffkit.errors import (
     ApprovalNeeded,
+    CallIncomplete,
     ExtractionFailed,
     InaudibleTurns,
     LostInHandoff,
+    NotAConversation,
     NotAnAgent,
     NotConnected,
     NothingSaid,
@@ -328,7 +333,7 @@ async def test_an_agent_may_hand_over_to_another_that_fills_the_type(connected: 
     own = ModelSettings(extra_headers={"x-hardware": "1"}, temperature=0.25)
     hardware = triage(name="Hardware", instructions="You know hardware.", model="gpt-5-mini", model_settings=own)
     result = await (await held()).handoff(triage(None, name="Front", handoffs=[hardware]))
-    assert result.output == TICKET
+    assert (result.output, result.schema, result.agent) == (TICKET, "Ticket", "Front")
     assert [(a.status, a.reason) for a in result.attempts] == [
         ("tool", "transfer_to_hardware"),
         ("rejected", ""),
@@ -422,6 +427,22 @@ async def test_a_guardrail_is_the_sdks_error_with_its_name(
     with pytest.raises(error) as stopped:
         await (await held()).handoff(triage(**options))
     assert stopped.value.__notes__ == [f"It was the guardrail {name!r}."]
+
+
+async def test_a_guardrail_of_a_tool_is_the_sdks_error_with_its_name(connected: Endpoint) -> None:
+    @tool_input_guardrail
+    def no_chargers(data: Any) -> ToolGuardrailFunctionOutput:
+        return ToolGuardrailFunctionOutput.raise_exception("seen")
+
+    @function_tool(tool_input_guardrails=[no_chargers])
+    def count(part: str) -> str:
+        """Say how many of a part there are."""
+        raise AssertionError("the guardrail lets nothing pass")
+
+    scripted(hk.ToolCall("count", '{"part": "charger"}'), GOOD)
+    with pytest.raises(ToolInputGuardrailTripwireTriggered) as stopped:
+        await (await held()).handoff(triage(tools=[count]))
+    assert stopped.value.__notes__ == ["It was the guardrail 'no_chargers'."]
 
 
 async def test_a_limit_of_the_users_own_is_the_sdks_error(connected: Endpoint) -> None:
@@ -807,6 +828,25 @@ async def test_a_result_without_its_call_in_messages_is_left_out_and_told(agent:
         ("assistant", "I see."),
         ("user", "Go."),
     ]
+
+
+@pytest.mark.parametrize("agent", [triage, ours])
+@pytest.mark.parametrize(
+    ("items", "error", "words"),
+    [
+        ([], NothingSaid, "there are no messages"),
+        ([{"role": "system", "content": "Be kind."}], NothingSaid, "no words of a user's"),
+        ([{"role": "user", "content": FIRST}], CallIncomplete, "the history ends with these words"),
+        ([{"role": "user", "content": FIRST}, 7], NotAConversation, r"result\.to_input_list.* of builtins\.dict"),
+    ],
+    ids=["empty", "an operator's", "half", "mixed"],
+)
+async def test_items_that_are_no_whole_talk_are_refused(
+    items: Any, error: type[Exception], words: str, agent: Any, connected: Endpoint
+) -> None:
+    with pytest.raises(error, match=words):
+        await hk.handoff(items, agent())
+    assert not hk.log().filter("POST *")
 
 
 async def test_what_was_lost_is_not_told_without_end() -> None:

@@ -74,7 +74,7 @@ class AgentsTaker:
         given = run_config if isinstance(run_config, RunConfig) else RunConfig(**{**own, **(run_config or {})})
         settings = (given.model_settings or ModelSettings()).resolve(model_settings)
         self._config = replace(given, model=model if model is not None else given.model, model_settings=settings)
-        self._model = self._checked(agent)
+        self._model, self._filler = self._checked(agent), agent
 
     @property
     def name(self) -> str:
@@ -88,8 +88,8 @@ class AgentsTaker:
 
     @property
     def wanted(self) -> str:
-        """The name of the type that is asked for."""
-        return type_name(self._agent.output_type)
+        """The name of the type that is asked for: that of the agent which answers in the end."""
+        return type_name(self._filler.output_type)
 
     async def run(self, prompt: str, conversation: Sequence[ModelMessage], label: str) -> Run:
         """Run the agent; an error of the run is returned, a cancellation is raised.
@@ -132,12 +132,15 @@ class AgentsTaker:
             except Exception as error:
                 rejected = record.rejected
                 if rejected is None or record.refused or not left:
-                    return None, failure(record.refused or error, rejected), new
+                    refused = record.refused
+                    return None, failure(refused) if refused else failure(error, rejected), new
             else:
+                self._filler = result.last_agent
                 failed = _unfinished(result, record)
                 return (None if failed else result), failed, [*new, *_items(result)]
             told = feedback(rejected)
-            agent, items, new = rejected.agent, [*rejected.history, told], [*new, *rejected.new, told]
+            agent = self._filler = rejected.agent
+            items, new = [*rejected.history, told], [*new, *rejected.new, told]
         raise AssertionError("a range that counts down to 0 has a last step")
 
     def _labelled(self, label: str, record: Record) -> RunConfig:

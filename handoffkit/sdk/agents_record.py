@@ -20,7 +20,12 @@ from agents import (
     RunHooks,
     Usage,
 )
-from agents.exceptions import InputGuardrailTripwireTriggered, OutputGuardrailTripwireTriggered
+from agents.exceptions import (
+    InputGuardrailTripwireTriggered,
+    OutputGuardrailTripwireTriggered,
+    ToolInputGuardrailTripwireTriggered,
+    ToolOutputGuardrailTripwireTriggered,
+)
 from agents.models.openai_responses import ResponsesWebSocketError
 from pydantic import ValidationError
 from pydantic_ai import messages as pydantic
@@ -191,6 +196,8 @@ def failure(error: Exception, rejected: Rejected | None = None) -> Failure:
             return Failure(error, "output", str(error))
         case InputGuardrailTripwireTriggered() | OutputGuardrailTripwireTriggered():
             error.add_note(f"It was the guardrail {error.guardrail_result.guardrail.get_name()!r}.")
+        case ToolInputGuardrailTripwireTriggered() | ToolOutputGuardrailTripwireTriggered():
+            error.add_note(f"It was the guardrail {error.guardrail.get_name()!r}.")
         case RuntimeError() if str(error) == "Event loop is closed":
             error.add_note(_STALE)
     if type(error).__module__.startswith("websockets."):
