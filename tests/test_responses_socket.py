@@ -258,6 +258,7 @@ async def test_a_handshake_can_be_refused() -> None:
     with pytest.raises(InvalidStatus) as refused:
         await Runner.run(SUPPORT, "Hello")
     assert refused.value.response.status_code == 429
+    await anext(hk.log().follow("close", idle_timeout=10))
     assert [frame.event for frame in hk.log()] == ["open", "fault", "429", "close"]
     assert (await Runner.run(SUPPORT, "Hello")).final_output == "Hi."
 

@@ -18,7 +18,7 @@ from agents import (
     set_tracing_disabled,
 )
 from agents.models.openai_responses import ResponsesWebSocketError
-from openai import AsyncOpenAI, BadRequestError
+from openai import AsyncOpenAI, BadRequestError, NotFoundError
 from pydantic_ai import Agent as PydanticAgent
 from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.models.openai import OpenAIResponsesModelSettings
@@ -234,3 +234,29 @@ async def test_a_chain_needs_the_output_of_its_call(transport: str) -> None:
     called = await AsyncOpenAI().responses.create(model="gpt-5.2", input="Where is it?")
     with pytest.raises(error, match="No tool output found for function call call_"):
         await gone_on_from(called.id)
+
+
+async def test_a_history_is_gone_on_with_after_another_connect(transport: str) -> None:
+    script(ORDER, ON_ITS_WAY)
+    result = await Runner.run(SUPPORT, "Where is it?")
+    for turn in range(3):  # the first requests of a log would get the ids of the first requests of the one before
+        script(ORDER, ON_ITS_WAY)
+        result = await Runner.run(SUPPORT, [*result.to_input_list(), {"role": "user", "content": f"Sure? {turn}"}])
+        assert result.final_output == ON_ITS_WAY
+    items: list[Any] = result.to_input_list()
+    ids = [item["id"] for item in items if item.get("id")]
+    assert len(ids) == len(set(ids)) == 8
+
+
+async def test_a_response_of_an_earlier_connect_is_not_there_any_more(transport: str) -> None:
+    script("One.")
+    earlier = (await Runner.run(SUPPORT, "Hello.")).last_response_id
+    conversation = (await AsyncOpenAI().conversations.create()).id
+    script("Two.", "Three.")
+    later = (await Runner.run(SUPPORT, "Hello.")).last_response_id
+    await AsyncOpenAI().conversations.create()
+    assert later != earlier
+    with pytest.raises((BadRequestError, ResponsesWebSocketError), match=f"'{earlier}' not found"):
+        await gone_on_from(str(earlier))
+    with pytest.raises(NotFoundError):
+        await AsyncOpenAI().conversations.retrieve(conversation)

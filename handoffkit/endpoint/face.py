@@ -30,12 +30,15 @@ class Endpoint:
         self.settings: Settings
         self.tap: Tap
         self.speech: Speech | None = None
+        self.era = -1
+        """How often it was configured before."""
         self.clients: dict[tuple[str, str], Callable[[str], Awaitable[None]]] = {}
         """By log and connection: what takes the frames of an open realtime connection's client."""
 
     def configure(self, settings: Settings) -> None:
         """Begin anew with *settings*: a new log, new faults, an empty store. Open connections keep the old ones."""
         self.settings = settings
+        self.era += 1
         self.faults = Faults(list(settings.faults))
         self.store = Store()
         self.tap = Tap(settings.folder, {"mode": settings.mode, "pid": settings.pid})

@@ -61,7 +61,7 @@ class Http(Face):
         if settings.mode == "live":
             await _wait(late)
             return await relay_exchange(settings, self, path, connection, self.endpoint.faults)
-        ids, now = Ids(connection.name), int(time.time())
+        ids, now = Ids(connection.name, self.endpoint.era), int(time.time())
         if self.request.method == "POST" and path in _GENERATORS:
             return await self._generate(path, body, connection, ids, now, late)
         await _wait(late)

@@ -22,15 +22,16 @@ class ResponsesSimulation:
     """One connection on which responses are asked for.
 
     Args:
+        ids: Where ids come from.
         answerer: Returns who answers for a model's name.
         store: What the service remembers.
         line: To the client.
         lasts: Seconds that the connection lives.
     """
 
-    def __init__(self, answerer: Callable[[str], Model], store: Store, line: Line, lasts: float) -> None:
+    def __init__(self, ids: Ids, answerer: Callable[[str], Model], store: Store, line: Line, lasts: float) -> None:
         self._model, self._store, self._line, self._lasts = answerer, store, line, lasts
-        self._ids, self._lanes = Ids(line.connection.name), Lanes()
+        self._ids, self._lanes = ids, Lanes()
         self._running = asyncio.Semaphore(AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
         self._last: dict[str | None, asyncio.Task[None]] = {}

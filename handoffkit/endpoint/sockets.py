@@ -158,8 +158,8 @@ class ResponsesSocket(Socket):
 
     def simulation(self, line: Line, model: str | None) -> Answerer:
         """Return what asks a simulated model for each response."""
-        settings = self.endpoint.settings
-        return ResponsesSimulation(settings.model, self.endpoint.store, line, settings.session_seconds)
+        settings, ids = self.endpoint.settings, Ids(line.connection.name, self.endpoint.era)
+        return ResponsesSimulation(ids, settings.model, self.endpoint.store, line, settings.session_seconds)
 
 
 def _name(connection: Connection) -> tuple[str, str]:

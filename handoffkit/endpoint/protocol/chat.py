@@ -109,6 +109,7 @@ def _written(asked: Ask, reply: Reply, ids: Ids) -> tuple[Reply, str]:
     """Return what of *reply* is sent, its calls with ids, and why it ends there."""
     body = asked.body
     calls = reply.calls[:1] if body.get("parallel_tool_calls") is False else reply.calls
+    ids = ids.beside({call.call_id for call in asked.prompt.history if isinstance(call, ToolCall)})
     named = tuple(ToolCall(call.name, call.arguments or "{}", call.call_id or ids.new("call", 24)) for call in calls)
     stops = [body["stop"]] if isinstance(body.get("stop"), str) else body.get("stop") or []
     text = reply.text[: min((at for stop in stops if (at := reply.text.find(stop)) >= 0), default=None)]

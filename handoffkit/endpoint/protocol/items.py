@@ -119,6 +119,11 @@ def check_new(past: Iterable[Record], new: Iterable[Record]) -> None:
             seen.add(item["id"])
 
 
+def ids_in(items: Iterable[Record]) -> set[str]:
+    """Return the ids of *items* and of the calls in them."""
+    return {item[name] for item in items for name in ("id", "call_id") if item.get(name)}
+
+
 def type_of(item: Record) -> Any:
     """Return what kind of item this is; one without a type is a message, or names another by its id alone."""
     if item.get("type") is None:

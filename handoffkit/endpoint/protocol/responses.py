@@ -96,7 +96,7 @@ class Run:
     """One response on its way, in steps: for a server that sends `opening` before its model has answered."""
 
     def __init__(self, asked: Ask, ids: Ids, now: float) -> None:
-        self._asked, self._ids, self._now = asked, ids, int(now)
+        self._asked, self._ids, self._now = asked, ids.beside(items.ids_in((*asked.past, *asked.new))), int(now)
         self._number = 0
         self.kept: Kept | None = None
         """The response and what the model was given for it, once it is whole."""
