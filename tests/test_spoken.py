@@ -1,4 +1,4 @@
-"""Spoken turns in a `Call`: real recordings, the real endpoint process, real recognition and a real voice.
+"""Spoken turns in a `Call` of either SDK: real recordings, the real endpoint process, recognition and a voice.
 
 What is said is held against the words loosely: recognition differs a little from processor to processor.
 """
@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import psutil
 import pytest
+from agents.realtime import RealtimeAgent
 from conftest import ROOT
 from pydantic import BaseModel
 from pydantic_ai import Agent
@@ -33,11 +34,22 @@ from handoffkit.errors import (
 LAPTOP = ROOT / "audio" / "laptop-will-not-charge"
 FIRST, SECOND, LAST = (LAPTOP / f"turn-{number}.wav" for number in (1, 2, 3))
 COMPLETED = "conversation.item.input_audio_transcription.completed"
-PATIENT = {"turn_detection": {"silence_duration_ms": 700}}
-PUSH_TO_TALK = {"turn_detection": False}
+PATIENT: dict[str, Any] = {"silence_duration_ms": 700}
+PUSH_TO_TALK: dict[str, Any] | None = None
 LONG = "Let me explain that in some detail, since it matters. " * 12
 
-pytestmark = pytest.mark.usefixtures("speech")
+SDKS = ("pydantic-ai", "openai-agents")
+
+pytestmark = pytest.mark.usefixtures("speech", "sdk")
+
+
+@pytest.fixture(params=SDKS)
+def sdk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold the calls of a test with one SDK, then with the other."""
+    monkeypatch.setattr(f"{__name__}.in_use", request.param)
+
+
+in_use = SDKS[0]
 
 
 class Ticket(BaseModel):
@@ -48,12 +60,24 @@ class Ticket(BaseModel):
     priority: Literal["low", "medium", "high"]
 
 
-def new_call(*lines: str, faults: tuple[hk.Fault, ...] = (), settings: Any = PATIENT, **options: Any) -> hk.Call:
+def agent_and_settings(detection: dict[str, Any] | None, *, transcribes: bool = True) -> tuple[Any, dict[str, Any]]:
+    """Return an agent of the SDK in use, and its settings for a turn detection; None is push-to-talk."""
+    if in_use == "pydantic-ai":
+        settings: dict[str, Any] = {"openai_turn_detection": detection} if detection else {"turn_detection": False}
+        return Agent(instructions="Help."), settings | ({} if transcribes else {"input_transcription_model": None})
+    heard: dict[str, Any] = {"turn_detection": detection} | ({} if transcribes else {"transcription": None})
+    return RealtimeAgent(name="Support", instructions="Help."), {"audio": {"input": heard}}
+
+
+def new_call(
+    *lines: str, faults: tuple[hk.Fault, ...] = (), detection: Any = PATIENT, transcribes: bool = True
+) -> hk.Call:
     """Connect, and return a call whose agent says *lines*, or what the keyword model says."""
     model = hk.ScriptedModel(list(lines)) if lines else None
     hk.connect(model={"gpt-realtime": model} if model else None, faults=faults)
-    agent = Agent(instructions="You are a phone support agent.")
-    return hk.Call(agent, model_settings=settings, **options)
+    given = None if detection is None else {"type": "server_vad", "interrupt_response": True, **detection}
+    agent, settings = agent_and_settings(given, transcribes=transcribes)
+    return hk.Call(agent, model_settings=settings)
 
 
 def triage() -> Agent[None, Ticket]:
@@ -96,9 +120,8 @@ async def test_the_ticket_comes_from_what_was_heard() -> None:
 
 
 async def test_at_the_pace_of_speech_words_come_while_they_are_spoken() -> None:
-    patient = {"turn_detection": {"silence_duration_ms": 1500}}
     turn = b"".join(audio.load(path).pcm for path in (FIRST, SECOND, LAST))  # long enough for a machine that is busy
-    async with new_call("Yes?", settings=patient) as call:
+    async with new_call("Yes?", detection={"silence_duration_ms": 1500}) as call:
         await call.send_audio(turn)
     events = [frame.event for frame in call.log.filter(dir="server")]
     partial = events.index("conversation.item.input_audio_transcription.delta")
@@ -141,7 +164,7 @@ async def test_a_call_that_ends_on_the_callers_last_word_has_it() -> None:
 
 async def test_words_that_never_come_are_inaudible_and_said_so() -> None:
     lost = hk.Fault(COMPLETED, "drop")
-    call = new_call("Yes?", "I see.", faults=(lost,), settings=PUSH_TO_TALK)
+    call = new_call("Yes?", "I see.", faults=(lost,), detection=PUSH_TO_TALK)
     async with call:
         await call.send_audio(FIRST, realtime=False)
         await call.send("It does not charge.")
@@ -164,7 +187,7 @@ async def test_a_turn_whose_recognition_fails_is_inaudible() -> None:
 
 
 async def test_without_transcription_the_turn_is_inaudible_and_answered() -> None:
-    async with new_call(settings={**PATIENT, "input_transcription_model": None}) as call:
+    async with new_call(transcribes=False) as call:
         reply = await call.send_audio(FIRST, realtime=False)
     assert call.turns[0].inaudible
     assert "charg" in reply.text or "cable" in reply.text  # who answers hears all the same
@@ -246,7 +269,7 @@ async def test_a_reply_that_nobody_has_heard_yet_is_stopped_without_a_cut() -> N
 
 
 async def test_push_to_talk_takes_the_recording_as_one_turn() -> None:
-    async with new_call("Yes?", settings=PUSH_TO_TALK) as call:
+    async with new_call("Yes?", detection=PUSH_TO_TALK) as call:
         reply = await call.send_audio(FIRST, realtime=False)
     assert reply.text == "Yes?"
     events = [frame.event for frame in call.log]
@@ -257,8 +280,7 @@ async def test_push_to_talk_takes_the_recording_as_one_turn() -> None:
 
 
 async def test_where_nothing_replies_by_itself_the_callers_turn_is_returned() -> None:
-    detection = {"type": "server_vad", "silence_duration_ms": 700, "create_response": False}
-    async with new_call("Yes?", settings={"openai_turn_detection": detection}) as call:
+    async with new_call("Yes?", detection=PATIENT | {"create_response": False}) as call:
         turn = await call.send_audio(FIRST, realtime=False)
         assert turn.speaker == "caller"
         assert (await call.respond()).text == "Yes?"
@@ -268,8 +290,8 @@ async def test_where_nothing_replies_by_itself_the_callers_turn_is_returned() ->
 async def test_a_short_silence_cuts_a_turn_that_a_long_one_keeps_whole() -> None:
     counts = []
     for silence in (100, 1200):
-        detection = {"type": "server_vad", "silence_duration_ms": silence, "create_response": False}
-        async with new_call("Yes?", settings={"openai_turn_detection": detection}) as call:
+        detection = {"silence_duration_ms": silence, "create_response": False}
+        async with new_call("Yes?", detection=detection) as call:
             await call.send_audio(FIRST, realtime=False)
         counts.append(len(call.turns))
     assert counts[0] > counts[1] == 1
@@ -326,7 +348,7 @@ async def test_a_recording_that_is_given_up_is_taken_back() -> None:
 
 async def test_where_speech_is_turned_off_typed_turns_work() -> None:
     hk.connect(model=hk.ScriptedModel(["Yes?"]), speech=False)
-    async with hk.Call(Agent()) as call:
+    async with hk.Call(agent_and_settings(PATIENT)[0]) as call:
         with pytest.raises(SpeechMissing, match="speech=True"):
             await call.send_audio(FIRST)
         assert (await call.send("Hello.")).text == "Yes?"

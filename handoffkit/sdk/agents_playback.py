@@ -1,5 +1,7 @@
 """How much of which item has been heard, as openai-agents asks when a reply is stopped."""
 
+import math
+
 from agents.realtime import RealtimePlaybackTracker
 from agents.realtime.model import RealtimePlaybackState
 
@@ -53,5 +55,7 @@ class HeardTracker(RealtimePlaybackTracker):
         if not found or not (self.playing or self._told_ms is not None):
             return {"current_item_id": None, "current_item_content_index": None, "elapsed_ms": None}
         item_id, content_index, first = found[-1]
+        whole = position >= self._playback.written and self._told_ms is None
         ms = max(0, position - first) / BYTES_PER_MS if self._told_ms is None else self._told_ms
+        ms = math.ceil(ms) if whole else ms  # the SDK takes anything less for a reply that was not heard out
         return {"current_item_id": item_id, "current_item_content_index": content_index, "elapsed_ms": ms}
