@@ -3,9 +3,11 @@
 import random
 from typing import Any, Literal
 
+import nbformat
 import pytest
 from agents import RunContextWrapper, function_tool
 from agents.realtime import RealtimeAgent, realtime_handoff
+from conftest import ROOT
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint
@@ -250,17 +252,33 @@ def any_timing(seed: int) -> tuple[hk.Fault, ...]:
     )
 
 
+@pytest.fixture(scope="module")
+def lesson() -> dict[str, Any]:
+    """Return what the first cells of the notebook about live handoffs define: its agents and their greetings."""
+    cells = {cell.id: cell for cell in nbformat.read(ROOT / "notebooks" / "10_live_handoff.ipynb", as_version=4).cells}
+    defined: dict[str, Any] = {}
+    for name in ("connect", "tool", "agents"):
+        exec(cells[name].source, defined)
+    exec(cells["call"].source.splitlines()[0], defined)
+    return defined
+
+
 @pytest.mark.parametrize("block", range(10))
 async def test_in_any_timing_the_caller_hears_the_new_agents_own_first_question(
-    block: int, connected: Endpoint
+    block: int, lesson: dict[str, Any], connected: Endpoint
 ) -> None:
     """Two hundred runs, twenty a test: what is heard is the question, once, and under the new agent's instructions."""
+    service, greetings = lesson["service"], lesson["GREETINGS"]
+    (delivery,) = service.handoffs
     for seed in range(20 * block, 20 * block + 20):
         hk.connect(faults=any_timing(seed))
-        async with hk.Call(desks(), greetings={"Billing": GREETING}) as call:
-            reply = await call.send("Please transfer me to billing.")
-        assert reply.text == GREETING, f"seed {seed}: {call.transcript}"
-        assert reply.instructions.startswith("You are billing."), f"seed {seed}"
+        async with hk.Call(service, greetings=greetings) as call:
+            reply = await call.send("Please arrange the delivery.")
+            question = greetings[delivery.name]
+            assert (reply.text, reply.heard_ms) == (question, None), f"seed {seed}: {call.transcript}"
+            assert reply.instructions.startswith(delivery.instructions), f"seed {seed}"
+            answered = await call.send("12 Main Street.")
+        assert answered.text, f"seed {seed}"
         heard = [turn.text for turn in call.turns if turn.speaker == "agent" and turn.text]
-        assert heard == [GREETING], f"seed {seed}"
+        assert heard == [question, answered.text], f"seed {seed}"
         assert marks(call, "silence") == [], f"seed {seed}"
