@@ -11,11 +11,11 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parent / "benchmarks"
 RUN = BENCHMARKS / "run.py"
 SPOKEN = ("hearing", "answering", "streaming")
-NAMES = ("call", "relay", "import", "connect", "log", *SPOKEN, "panel")
+NAMES = ("call", "agents", "relay", "import", "connect", "log", *SPOKEN, "panel")
 SPREAD = ("min", "p95", "max")
 MAYBE_NOTHING = (
     *("heavy modules", "endpoint CPU", "CPU per frame", "streaming"),
-    *("blocks missing", "blocks out of order", "kernel's CPU", "pages' CPU"),
+    *("blocks missing", "blocks out of order", "kernel's CPU", "pages' CPU", "difference"),
 )
 """Rows that may say 0 or less, beside shares: the system counts CPU in ticks, and a difference can go either way."""
 

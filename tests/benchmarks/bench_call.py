@@ -8,7 +8,7 @@ import gc
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
-from measure import FIRST, SECOND, Row, Stopwatch, cpu, endpoint, ratios, run
+from measure import FIRST, SECOND, Row, Stopwatch, alternating, cpu, endpoint, ratios, run
 from pydantic import BaseModel
 from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIResponsesModel
@@ -78,7 +78,7 @@ def measure(*, smallest: bool) -> list[Row]:
 async def _rows(process: Endpoint, smallest: bool) -> list[Row]:
     sides = Sides()
     pairs, warm_up, batches, calls = (1, 1, 1, 2) if smallest else (PAIRS, WARM_UP, BATCHES, CALLS)
-    ours, bare = await _pairs(sides, pairs, warm_up)
+    ours, bare = await alternating(lambda: _timed(sides.handoffkit), lambda: _timed(sides.bare), pairs, warm_up)
     rows = []
     for kind, of in (("client CPU", [w.cpu for w in ours]), ("wall", [w.wall for w in ours])):
         to = [w.cpu if kind == "client CPU" else w.wall for w in bare]
@@ -89,17 +89,6 @@ async def _rows(process: Endpoint, smallest: bool) -> list[Row]:
         ]
     used = [await _used(process, sides, calls) for _ in range(batches)]
     return [*rows, Row.of("endpoint CPU per typed turn", "ms", used)]
-
-
-async def _pairs(sides: Sides, pairs: int, warm_up: int) -> tuple[list[Stopwatch], list[Stopwatch]]:
-    """Measure both sides in turn, beginning with the other one each time."""
-    ours: list[Stopwatch] = []
-    bare: list[Stopwatch] = []
-    for number in range(warm_up + pairs):
-        both = [(sides.handoffkit, ours), (sides.bare, bare)]
-        for side, watches in both if number % 2 else both[::-1]:
-            watches.append(await _timed(side))
-    return ours[warm_up:], bare[warm_up:]
 
 
 async def _timed(side: Callable[[], Awaitable[SupportTicket]]) -> Stopwatch:

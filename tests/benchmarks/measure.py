@@ -8,7 +8,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ import psutil
 import handoffkit as hk
 from handoffkit.connect import Endpoint, _message, current
 
-PACKAGES = ("handoffkit", "pydantic-ai-slim", "openai", "tornado", "websockets", "pydantic")
+PACKAGES = ("handoffkit", "pydantic-ai-slim", "openai-agents", "openai", "tornado", "websockets", "pydantic")
 SPEECH = ("faster-whisper", "ctranslate2", "onnxruntime", "hibari-tts")
 """What hears and speaks, where it is installed."""
 
@@ -154,6 +154,18 @@ class Stopwatch:
     def __exit__(self, *_: object) -> None:
         self.cpu = 1e3 * (time.process_time() - self.cpu)
         self.wall = 1e3 * (time.perf_counter() - self.wall)
+
+
+async def alternating(
+    one: Callable[[], Awaitable[Found]], other: Callable[[], Awaitable[Found]], rounds: int, warm_up: int
+) -> tuple[list[Found], list[Found]]:
+    """Run both in turn, beginning with the other one each time; return what each found after the rounds to warm up."""
+    found: tuple[list[Found], list[Found]] = [], []
+    for number in range(warm_up + rounds):
+        both = [(one, found[0]), (other, found[1])]
+        for side, kept in both if number % 2 else both[::-1]:
+            kept.append(await side())
+    return found[0][warm_up:], found[1][warm_up:]
 
 
 def run(measuring: Coroutine[Any, Any, Found]) -> Found:
