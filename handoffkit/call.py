@@ -65,12 +65,12 @@ class Call(Recorded):
     ) -> None:
         endpoint = current()
         super().__init__(endpoint, endpoint.next_label("call"))
-        self.agent = agent
+        self.agent, self.model = agent, model
         self.speak_first = speak_first
         self.approvals = Approvals()
         """Tool calls that wait for a yes, where somebody is there to give it: a panel, or `approvals.watch`."""
-        self._settings = {"model": model, "reply_timeout": reply_timeout, **options}
-        self._settings["silence_seconds"] = silence_seconds
+        waits = {"reply_timeout": reply_timeout, "silence_seconds": silence_seconds}
+        self._settings = {"model": model, **waits, **options}
         self._session = session_of(agent, {"model": model, **options}, self._endpoint, self.label, self.approvals)
         self._spoken = Spoken(self._session, self._wire, self._endpoint, self._folder)
         self._waiting = Waiting(self._session, self._wire, self._endpoint, self._folder, reply_timeout)

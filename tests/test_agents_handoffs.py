@@ -255,7 +255,8 @@ def any_timing(seed: int) -> tuple[hk.Fault, ...]:
 @pytest.fixture(scope="module")
 def lesson() -> dict[str, Any]:
     """Return what the first cells of the notebook about live handoffs define: its agents and their greetings."""
-    cells = {cell.id: cell for cell in nbformat.read(ROOT / "notebooks" / "10_live_handoff.ipynb", as_version=4).cells}
+    notebook: Any = nbformat.read(ROOT / "notebooks" / "10_live_handoff.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    cells = {cell.id: cell for cell in notebook.cells}
     defined: dict[str, Any] = {}
     for name in ("connect", "tool", "agents"):
         exec(cells[name].source, defined)

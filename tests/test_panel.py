@@ -3,10 +3,11 @@
 import asyncio
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from agents.realtime import RealtimeAgent
 from panel_stand_in import Line, Page, line, shown
 from pydantic_ai import Agent
 
@@ -19,7 +20,21 @@ __all__ = ["line"]
 
 FIRST = "My laptop does not charge."
 
-pytestmark = pytest.mark.usefixtures("line")
+SDKS: dict[str, Callable[[], Any]] = {
+    "pydantic-ai": lambda: Agent(instructions="You are a phone support agent."),
+    "openai-agents": lambda: RealtimeAgent(name="Support", instructions="You are a phone support agent."),
+}
+
+pytestmark = pytest.mark.usefixtures("line", "sdk")
+
+
+@pytest.fixture(params=SDKS)
+def sdk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold the calls of a test with one SDK, then with the other."""
+    monkeypatch.setattr(f"{__name__}.voice_agent", SDKS[request.param])
+
+
+voice_agent = SDKS["pydantic-ai"]
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +46,7 @@ def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 def new_call(*lines: Any, **options: Any) -> hk.Call:
     hk.connect(model=hk.ScriptedModel(list(lines)) if lines else None)
-    return hk.Call(Agent(instructions="You are a phone support agent."), **options)
+    return hk.Call(voice_agent(), **options)
 
 
 async def test_a_call_from_start_to_hang_up(connected: Endpoint) -> None:

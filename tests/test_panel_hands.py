@@ -3,10 +3,11 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import pytest
+from agents.realtime import RealtimeAgent
 from panel_stand_in import Page, line, shown
 from pydantic import BaseModel
 from pydantic_ai import Agent
@@ -23,7 +24,21 @@ __all__ = ["line"]
 FIRST = "My laptop does not charge."
 LONG = "Let me explain that in some detail, since it matters."
 
-pytestmark = pytest.mark.usefixtures("line")
+SDKS: dict[str, Callable[[], Any]] = {
+    "pydantic-ai": lambda: Agent(instructions="You are a phone support agent."),
+    "openai-agents": lambda: RealtimeAgent(name="Support", instructions="You are a phone support agent."),
+}
+
+pytestmark = pytest.mark.usefixtures("line", "sdk")
+
+
+@pytest.fixture(params=SDKS)
+def sdk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold the calls of a test with one SDK, then with the other."""
+    monkeypatch.setattr(f"{__name__}.voice_agent", SDKS[request.param])
+
+
+voice_agent = SDKS["pydantic-ai"]
 
 
 class Ticket(BaseModel):
@@ -43,7 +58,7 @@ def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 def new_call(*lines: Any, faults: tuple[hk.Fault, ...] = (), **options: Any) -> hk.Call:
     model = {"gpt-realtime": hk.ScriptedModel(list(lines))} if lines else None
     hk.connect(model=model, faults=faults)
-    return hk.Call(Agent(instructions="You are a phone support agent."), **options)
+    return hk.Call(voice_agent(), **options)
 
 
 def troubles(call: hk.Call) -> list[str]:

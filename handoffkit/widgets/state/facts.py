@@ -47,7 +47,7 @@ def agent_name(call: Any) -> str:
 
 def model_name(call: Any) -> str:
     """Return the realtime model of a call as its user wrote it: `openai:gpt-realtime`."""
-    given = getattr(call, "_settings", {}).get("model", "openai:gpt-realtime")
+    given = getattr(call, "model", "openai:gpt-realtime")
     return name(given if isinstance(given, str) else f"openai:{getattr(given, 'model_name', type(given).__name__)}")
 
 
