@@ -4,6 +4,7 @@ A voice is an agent where its name is known, else the instructions that a reply 
 names from here, so that they agree.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -85,6 +86,8 @@ class Cast:
     reigns: tuple[Reign, ...]
     """By connection in order of time; empty where no call was handed over."""
     _numbers: dict[Key, int] = field(repr=False)
+    _handed: dict[str, list[LiveHandoff]] = field(repr=False)
+    """By connection, in order of time."""
 
     def voice_of(self, turn: Turn) -> int:
         """Return the number of the voice that a reply was made under; 0 for everybody else."""
@@ -101,20 +104,23 @@ class Cast:
 
     def is_late(self, turn: Turn) -> bool:
         """Tell whether a reply came after a handoff and was made under the instructions before it."""
-        return is_late(turn, [each.mark for each in self.takeovers if each.mark.conn == turn.conn])
+        return is_late(turn, self._handed.get(turn.conn, ()))
 
 
-def is_late(turn: Turn, handoffs: Iterable[LiveHandoff]) -> bool:
+def is_late(turn: Turn, handoffs: Sequence[LiveHandoff]) -> bool:
     """Tell whether a turn came after a handoff and was made under the instructions before it.
 
     Args:
         turn: A turn.
         handoffs: Those of its connection, in order of time.
     """
-    before = [mark for mark in handoffs if mark.at <= turn.start]
-    if turn.speaker != "agent" or turn.seeded or not before or _holds(turn, before[-1].to, before[-1].instructions):
+    count = bisect_right(handoffs, turn.start, key=lambda mark: mark.at)
+    if turn.speaker != "agent" or turn.seeded or not count:
         return False
-    return any(_holds(turn, mark.by, mark.before) for mark in before)
+    now = handoffs[count - 1]
+    return not _holds(turn, now.to, now.instructions) and any(
+        _holds(turn, mark.by, mark.before) for mark in handoffs[:count]
+    )
 
 
 def _holds(turn: Turn, name: str, instructions: str) -> bool:
@@ -154,7 +160,10 @@ def cast(turns: Sequence[Turn], marks: Iterable[Mark]) -> Cast:
     numbers = {key: number for number, key in enumerate(by_key)}
     voices = tuple(Voice(name, tuple(filter(None, told))) for (name, _), told in by_key.items())
     takeovers = tuple(_takeovers(said, handoffs, numbers))
-    return Cast(voices, takeovers, tuple(_reigns(said, marks, takeovers, begins, numbers)), numbers)
+    by_conn: dict[str, list[LiveHandoff]] = {}
+    for mark in handoffs:
+        by_conn.setdefault(mark.conn, []).append(mark)
+    return Cast(voices, takeovers, tuple(_reigns(said, marks, takeovers, begins, numbers)), numbers, by_conn)
 
 
 def _first_name(marks: Iterable[Mark]) -> str:

@@ -42,13 +42,18 @@ class Voices:
         self._first.agent = name
         return self._first
 
-    def take_over(self, name: str, instructions: str) -> tuple[Voice | None, Voice]:
-        """Give the call to the agent called *name*, empty if nobody tells; return who had it, and who has it."""
+    def take_over(self, name: str, instructions: str) -> tuple[Voice | None, Voice, bool]:
+        """Give the call to the agent called *name*, empty if nobody tells.
+
+        Returns:
+            Who had the call, who has it, and whether that one has a name only now.
+        """
         before = self.holder
         voice = self._by.setdefault(instructions, Voice(instructions))
         if name and (voice.agent != name if voice is before else voice.agent not in ("", name)):
             # Two agents with the same words for instructions.
             voice = self._by[instructions] = Voice(instructions)
+        renamed = bool(name) and voice.agent != name
         voice.agent = name or voice.agent
         self.holder = voice
-        return before, voice
+        return before, voice, renamed

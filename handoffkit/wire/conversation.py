@@ -76,8 +76,8 @@ class Conversation:
 
     def taken_over(self, agent: str) -> tuple[Voice | None, Voice]:
         """Note that *agent*, empty if nobody tells, has the call from here on; return who had it, and who has it."""
-        before, now = self._voices.take_over(agent, self.told)
-        self.items.renamed(now)
+        before, now, renamed = self._voices.take_over(agent, self.told)
+        self.items.renamed(now if renamed else None)
         return before, now
 
     # The client.

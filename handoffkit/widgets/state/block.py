@@ -8,6 +8,7 @@ from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 from operator import is_
 from typing import NamedTuple
 
@@ -104,8 +105,9 @@ class Block:
         at = mark.start if isinstance(mark, Extraction) else mark.at
         insort(self._marks, _Placed(at, number, mark, cut))
         if isinstance(mark, LiveHandoff):
+            known = self._handed and self._first_name()
             insort(self._handed, mark, key=lambda one: one.at)
-            if mark.instructions == self._handed[0].before:  # and perhaps it names the first agent only now
+            if known != self._first_name():  # the first agent is named only now, by whom hands the call back
                 self._context = None
         self._first_mark = at if self._first_mark is None else min(at, self._first_mark)
 
@@ -243,21 +245,26 @@ class Block:
 
     def _heard_of(self, fold: _Fold, before: float, context: Context) -> Voices:
         """Return who has spoken or has had the call before a moment (s)."""
-        handed = [mark for mark in self._handed if mark.at < before]
+        fresh = takewhile(lambda placed: placed.at < before, islice(self._marks, fold.marks, None))
+        handed = [placed.mark for placed in fresh if isinstance(placed.mark, LiveHandoff)]
         first = [self._first(context)] if handed and fold.holder < 0 else []
         return _with(fold.voices, *first, *(_key(mark.to, mark.instructions, context) for mark in handed))
 
     def _first(self, context: Context) -> Key:
-        """Return who had the call before it was handed over, by name also where it was named later."""
+        """Return who had the call before it was handed over."""
+        return _key(self._first_name(), self._handed[0].before, context)
+
+    def _first_name(self) -> str:
+        """Return the name of who had the call before it was handed over, also where it was named later."""
         first = self._handed[0]
         names = (mark.to for mark in self._handed if mark.to and mark.instructions == first.before)
-        return _key(first.by or next(names, ""), first.before, context)
+        return first.by or next(names, "")
 
     def _wait(self, mark: LiveHandoff) -> int | None:
         """Return how long the caller waited for who takes over (ms); None if that cannot be told, or not yet."""
-        number = len(self._folds) - 1
-        found = cast(self.turns[max(0, number - _LOOK) : number + _LOOK], self._handed)
-        wait = next(each.wait for each in found.takeovers if each.mark is mark)
+        number, which = len(self._folds) - 1, self._handed.index(mark)
+        found = cast(self.turns[max(0, number - _LOOK) : number + _LOOK], self._handed[which : which + 2])
+        wait = found.takeovers[0].wait
         if wait is None:
             self._unheard = number
         return None if wait is None else round((wait[1] - wait[0]) * 1000)
