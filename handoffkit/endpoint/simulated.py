@@ -1,7 +1,7 @@
 """Who answers when nobody else does: the protocol's rules and a simulated model, put together.
 
-`Simulation` drives one realtime session; `exchange` answers one request over HTTP. The rules themselves are pure
-and stand in `realtime`, `responses`, `chat` and `conversations`.
+`Simulation` drives one realtime session; `ask` has a model answer whatever protocol the question came by. The rules
+themselves are pure and stand in `realtime`, `responses`, `chat` and `conversations`.
 """
 
 import asyncio
