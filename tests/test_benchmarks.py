@@ -11,7 +11,7 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parent / "benchmarks"
 RUN = BENCHMARKS / "run.py"
 SPOKEN = ("hearing", "answering", "streaming")
-NAMES = ("call", "agents", "relay", "import", "connect", "log", *SPOKEN, "panel")
+NAMES = ("call", "agents", "relay", "import", "connect", "log", "history", *SPOKEN, "panel")
 SPREAD = ("min", "p95", "max")
 MAYBE_NOTHING = (
     *("heavy modules", "endpoint CPU", "CPU per frame", "streaming"),

@@ -18,7 +18,7 @@ from typing import Any
 
 from measure import Row, machine
 
-NAMES = ("call", "agents", "relay", "import", "connect", "log", "hearing", "answering", "streaming", "panel")
+NAMES = ("call", "agents", "relay", "import", "connect", "log", "history", "hearing", "answering", "streaming", "panel")
 GROUPS = {"speech": ("hearing", "answering", "streaming")}
 """Several under one name; these need the extra `speech`."""
 
