@@ -1,6 +1,7 @@
 """A run stops for a yes, is saved, and goes on in another process; a no has words; tools change meanwhile."""
 
 import asyncio
+import os
 import subprocess
 import sys
 
@@ -34,6 +35,7 @@ async def main():
     assert paused.final_output is None
     assert [item.name for item in paused.interruptions] == ["cancel_order"]
     saved = paused.to_state().to_string()
+    assert os.environ["OPENAI_API_KEY"] not in saved
 
     command = [sys.executable, __file__, "resume"]
     options = {"input": saved, "capture_output": True, "text": True, "timeout": 60}
