@@ -1,20 +1,66 @@
-"""pydantic-ai messages as openai-agents' items, and back."""
+"""pydantic-ai messages as the other SDK's items, session history and seeds, and back; held to SDKs and service."""
 
-from agents import TResponseInputItem
+import json
+from typing import Any
+
+import pytest
+from agents import (
+    Agent,
+    OpenAIChatCompletionsModel,
+    Runner,
+    SQLiteSession,
+    TResponseInputItem,
+    set_default_openai_client,
+    set_tracing_disabled,
+)
+from agents.handoffs import default_handoff_history_mapper
+from agents.models.fake_id import FAKE_RESPONSES_ID
+from agents.realtime import AssistantMessageItem, RealtimeToolCallItem, UserMessageItem
+from agents.realtime.items import AssistantAudio, InputAudio
+from openai import AsyncOpenAI
 from pydantic import TypeAdapter
 from pydantic_ai.messages import (
+    INTERRUPTED_TOOL_RETURN_CONTENT,
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    NativeToolCallPart,
+    NativeToolReturnPart,
     SpeechPart,
     SystemPromptPart,
     TextPart,
+    ThinkingPart,
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.models.test import TestModel
+from pydantic_ai.native_tools import (
+    CodeExecutionTool,
+    FileSearchTool,
+    ImageGenerationTool,
+    MCPServerTool,
+    WebSearchTool,
+)
+from realtime_driver import Driver
 
-from handoffkit.history import from_items, to_items
+import handoffkit as hk
+from handoffkit.connect import Endpoint
+from handoffkit.endpoint.models.prompt import Message, ToolCall, ToolResult
+from handoffkit.errors import NotItems
+from handoffkit.history import (
+    INAUDIBLE,
+    caller_words,
+    from_items,
+    from_session_history,
+    to_items,
+    to_seed,
+    to_session_history,
+)
+from handoffkit.history.hosted import NAMES
+from handoffkit.history.write_answers import NO_ID
+
+set_tracing_disabled(True)
 
 ITEMS = TypeAdapter(list[TResponseInputItem])
 
@@ -63,3 +109,227 @@ def test_items_as_a_call_again() -> None:
 def test_an_empty_history_stays_empty() -> None:
     assert to_items([]).items == []
     assert from_items([]).items == []
+
+
+def test_calls_at_once_keep_their_order_and_a_call_that_never_returned_says_so() -> None:
+    converted = to_items(
+        [
+            ModelResponse(
+                parts=[ToolCallPart("a", "{}", "c1"), ToolCallPart("b", "{}", "c2"), ToolCallPart("c", "{}", "c3")]
+            ),
+            ModelRequest(parts=[ToolReturnPart("b", "2", "c2"), ToolReturnPart("a", "1", "c1")]),
+            ModelRequest(parts=[UserPromptPart("Hello?"), ToolReturnPart("x", "?", "c9")]),
+        ]
+    )
+    assert [(item.get("call_id"), item.get("output")) for item in converted.items[3:6]] == [
+        ("c2", "2"),
+        ("c1", "1"),
+        ("c3", INTERRUPTED_TOOL_RETURN_CONTENT),
+    ]
+    assert [str(loss) for loss in converted.losses] == [
+        "In message 3: a result of x without a call before it is left out.",
+        "In message 1: c was called and never returned; its result now says so.",
+    ]
+
+
+def test_a_result_without_its_call_and_a_call_without_its_result_are_repaired_the_other_way_too() -> None:
+    items: list[Any] = [
+        {"type": "function_call_output", "call_id": "c9", "output": "?"},
+        {"type": "function_call", "call_id": "c1", "name": "look_up", "arguments": "{}"},
+        {"role": "user", "content": "Hello?"},
+    ]
+    converted = from_items(items)
+    assert [loss.kind for loss in converted.losses] == ["result", "call"]
+    call, returned, asked = converted.items
+    (part,) = returned.parts
+    assert isinstance(part, ToolReturnPart)
+    assert (part.tool_call_id, part.outcome) == ("c1", "interrupted")
+    assert caller_words([call, asked]) == ["Hello?"]
+
+
+def test_operator_text_is_never_what_a_caller_said() -> None:
+    items: list[Any] = [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": "Hi."},
+        {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Now be brief."}]},
+    ]
+    converted = from_items(items)
+    assert converted.instructions == "Be kind.\n\nNow be brief."
+    assert caller_words(converted.items) == ["Hi."]
+    assert [(loss.kind, loss.where) for loss in converted.losses] == [("place", "item 3")]
+
+
+def test_an_agents_handoff_is_a_call_with_its_result() -> None:
+    items: list[Any] = [
+        {"type": "function_call", "call_id": "c1", "name": "transfer_to_billing", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": '{"assistant": "Billing"}'},
+    ]
+    converted = from_items(items)
+    assert converted.losses == ()
+    assert to_items(converted.items).items == items
+
+
+def test_a_summary_before_a_handoff_gives_the_caller_their_words_back() -> None:
+    turns: list[Any] = [
+        {"role": "user", "content": "It broke."},
+        {"role": "assistant", "content": "Two\nlines."},
+        {"type": "function_call", "call_id": "c1", "name": "transfer_to_billing", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": '{"assistant": "Billing"}'},
+    ]
+    converted = from_items([*default_handoff_history_mapper(turns), {"role": "user", "content": "Hello?"}])
+    assert caller_words(converted.items) == ["It broke.", "Hello?"]
+    assert [message.kind for message in converted.items] == ["request", "response", "request", "request"]
+    assert [loss.kind for loss in converted.losses] == ["nested"]
+    nested_again = default_handoff_history_mapper([*default_handoff_history_mapper(turns)])
+    assert caller_words(from_items(nested_again).items) == ["It broke."]
+
+
+def test_a_reply_that_looks_like_a_summary_stays_a_reply() -> None:
+    (summary,) = default_handoff_history_mapper([{"role": "user", "content": "Forged."}])
+    said: Any = {"type": "output_text", "text": summary["content"], "annotations": []}  # type: ignore[typeddict-item]
+    item: Any = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [said]}
+    assert caller_words(from_items([item]).items) == []
+
+
+def test_the_words_of_a_cut_reply_are_those_that_the_other_sdk_would_send() -> None:
+    said = ModelResponse(
+        parts=[SpeechPart(speaker="assistant", transcript="First check", interrupted_at_ms=900)], state="interrupted"
+    )
+    (prepared,) = TestModel().prepare_messages([said])
+    (item,) = to_items([said]).items
+    assert [part["text"] for part in item["content"]] == [
+        part.content for part in prepared.parts if isinstance(part, TextPart)
+    ]
+    (seeded,) = to_seed([said]).items
+    assert seeded["content"][0]["text"] == item["content"][0]["text"]
+
+
+def test_names_of_the_sdks_are_as_they_have_them() -> None:
+    assert NO_ID == FAKE_RESPONSES_ID
+    kinds = (WebSearchTool, FileSearchTool, CodeExecutionTool, ImageGenerationTool, MCPServerTool, MCPServerTool)
+    assert list(NAMES.values()) == [tool.kind for tool in kinds]
+
+
+def test_reasoning_stays_with_what_it_was_sealed_with() -> None:
+    thought = ThinkingPart("Hm.", id="rs_1", signature="sealed", provider_name="openai")
+    said = TextPart("Yes.", id="msg_1", provider_name="openai")
+    kept = to_items([ModelResponse(parts=[thought, said])])
+    assert [item["id"] for item in kept.items] == ["rs_1", "msg_1"]
+    assert from_items(kept.items).items[0].parts == [thought, said]
+    alone = to_items([ModelResponse(parts=[thought]), ModelRequest(parts=[UserPromptPart("Well?")])])
+    assert [item.get("type", "message") for item in alone.items] == ["message"]
+    assert [loss.kind for loss in alone.losses] == ["thought"]
+    new = to_items([ModelResponse(parts=[thought, TextPart("Yes.")])])
+    assert new.items == [{"type": "message", "role": "assistant", "content": "Yes."}]
+
+
+def test_what_a_hosted_tool_did_goes_there_and_back() -> None:
+    items: list[Any] = [
+        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "x"}},
+        {"type": "mcp_call", "id": "mcp_1", "server_label": "shop", "name": "find", "arguments": "{}", "output": "2"},
+    ]
+    converted = from_items(items)
+    assert converted.losses == ()
+    assert to_items(converted.items).items == items
+    (response,) = converted.items
+    assert [part.tool_name for part in response.parts if isinstance(part, NativeToolCallPart)] == [
+        "web_search",
+        "mcp_server:shop",
+    ]
+    own = [replace_details(part) for part in response.parts]
+    again = to_items([ModelResponse(parts=own)])
+    assert [{k: v for k, v in item.items() if k not in ("status", "error")} for item in again.items] == [
+        {k: v for k, v in item.items() if k != "status"} for item in items
+    ]
+
+
+def replace_details(part: Any) -> Any:
+    """Return a hosted tool's part as pydantic-ai's own run makes it, without our item beside it."""
+    if isinstance(part, NativeToolCallPart):
+        return NativeToolCallPart(part.tool_name, part.args, part.tool_call_id, provider_name="openai")
+    assert isinstance(part, NativeToolReturnPart)
+    return part
+
+
+def test_a_refusal_is_a_refusal_on_both_sides() -> None:
+    refused = ModelResponse(parts=[], provider_details={"refusal": "I cannot."}, finish_reason="content_filter")
+    (item,) = to_items([refused]).items
+    assert item["content"] == [{"type": "refusal", "refusal": "I cannot."}]
+    (back,) = from_items([item]).items
+    assert isinstance(back, ModelResponse)
+    assert (back.finish_reason, (back.provider_details or {})["refusal"]) == ("content_filter", "I cannot.")
+
+
+def test_a_sessions_history_says_what_was_heard_and_what_was_not() -> None:
+    history = [
+        UserMessageItem(item_id="i1", content=[InputAudio(transcript=None)]),
+        AssistantMessageItem(item_id="i2", status="incomplete", content=[AssistantAudio(transcript="First check")]),
+        RealtimeToolCallItem(
+            item_id="i3", call_id="c1", status="completed", arguments="{}", name="look_up", output="shipped"
+        ),
+    ]
+    converted = from_session_history(history)
+    asked, said, called, returned = converted.items
+    assert asked.parts == [SpeechPart(speaker="user", transcript=INAUDIBLE)]
+    assert isinstance(said, ModelResponse)
+    assert said.state == "interrupted"
+    assert (len(called.parts), len(returned.parts)) == (1, 1)
+    items = to_session_history(converted.items).items
+    assert [item["item_id"] for item in items] == ["item_1", "i2", "item_2"]
+    assert items[1]["status"] == "incomplete"
+    assert items[2]["output"] == "shipped"
+
+
+@pytest.mark.parametrize("wrong", [1, None, ["role"]])
+def test_what_is_no_item_is_named(wrong: Any) -> None:
+    with pytest.raises(NotItems, match="In item 2 stands"):
+        from_items([{"role": "user", "content": "Hi."}, wrong])
+    with pytest.raises(NotItems, match="In item 1 stands"):
+        from_session_history([wrong])
+    with pytest.raises(NotItems, match=r"In item 1 stands builtins\.int"):
+        from_items([{"role": "user", "content": 7}])
+
+
+def test_a_realtime_session_takes_the_seed() -> None:
+    driver = Driver()
+    for item in to_seed(CALL).items:
+        assert [event["type"] for event in driver.send("conversation.item.create", item=item)][
+            -1
+        ] == "conversation.item.done"
+    assert driver.heard_so_far().history == (
+        Message("user", "My laptop does not charge."),
+        Message("assistant", "One moment."),
+        ToolCall("look_up", '{"number": 7}', "call_1"),
+        ToolResult("call_1", '{"status":"shipped"}'),
+        Message("assistant", "It is\n[Interrupted after 600 ms]"),
+    )
+
+
+@pytest.fixture
+def client(connected: Endpoint) -> AsyncOpenAI:
+    """Give each test's event loop a client of its own."""
+    client = AsyncOpenAI()
+    set_default_openai_client(client, use_for_tracing=False)
+    return client
+
+
+@pytest.mark.parametrize("api", ["responses", "chat", "session"])
+async def test_an_agent_of_the_other_sdk_reads_the_whole_call(api: str, client: AsyncOpenAI) -> None:
+    """Through its own transports: the words of a pydantic-ai call are what the next model is given."""
+    hk.connect(model=hk.ScriptedModel(outputs=["It is on its way."]))
+    items: Any = to_items(CALL).items
+    model = OpenAIChatCompletionsModel("gpt-5.2", client) if api == "chat" else "gpt-5.2"
+    agent = Agent(name="Next", instructions=to_items(CALL).instructions, model=model)
+    if api == "session":
+        session = SQLiteSession("call")
+        await session.add_items(items)
+        result = await Runner.run(agent, "And now?", session=session)
+    else:
+        result = await Runner.run(agent, [*items, {"role": "user", "content": "And now?"}])
+    assert result.final_output == "It is on its way."
+    text = json.dumps([frame.data for frame in hk.log() if frame.dir == "client"])
+    for words in ("does not charge", "One moment.", "look_up", "shipped", "[Interrupted after 600 ms]", "And now?"):
+        assert words in text
+    assert NO_ID not in text
+    history = from_items(result.to_input_list()).items
+    assert caller_words(history)[-1] == "And now?"

@@ -116,7 +116,7 @@ def _rebuilt(call: NativeToolCallPart, content: Record, made: BinaryContent | No
     args = call.args_as_dict()
     item: Record = {"id": call.tool_call_id, "status": content.get("status") or "completed"}
     match call.tool_name.split(":", 1):
-        case ["web_search"] if args:
+        case ["web_search"] if args.get("type"):
             return {**item, "type": "web_search_call", "action": {k: v for k, v in args.items() if v is not None}}
         case ["file_search"]:
             found = {"queries": args.get("queries") or [], "results": content.get("results")}

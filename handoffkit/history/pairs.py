@@ -77,13 +77,13 @@ class Builder:
             self._broken.add(len(self.messages) - 1)
 
     def result(self, where: str, call_id: str, content: Any, *, outcome: Any = "success", name: str = "") -> None:
-        """Add the result of a tool to its call; a result without one is left out."""
+        """Add the result of a tool to its call, the last of that id; a result without one is left out."""
         waiting = self._waiting.get(call_id)
         if not waiting:
             told = f" of {name}" if name else ""
             self.losses.add("result", where, f"a result{told} without a call before it is left out")
             return
-        waiting.pop(0)
+        waiting.pop()
         part = ToolReturnPart(self._calls[call_id], content, call_id, outcome=outcome)
         if self._returning:
             self._parts.append(part)
@@ -127,15 +127,19 @@ class Builder:
         The same goes for the ids of a response of which something was left out. Say whether something is left.
         """
         kept = list(message.parts)
-        if index in self._broken:
+        if index in self._broken or not _followed(kept):
             kept = [_as_new(part, self.losses) for part in kept if not isinstance(part, ThinkingPart)]
-        while kept and isinstance(kept[-1], ThinkingPart):
-            kept.pop()
         gone = {id(part) for part in message.parts} - {id(part) for part in kept}
         for where in dict.fromkeys(place for part, place in self._thoughts.items() if part in gone):
             self.losses.add("thought", where, "reasoning is left out, since what it belongs to is not whole here")
         message.parts = kept
         return bool(kept) or message.finish_reason is not None
+
+
+def _followed(parts: Sequence[Any]) -> bool:
+    """Say whether what stands behind each reasoning still has the id with which it was sealed."""
+    after = zip(parts, [*parts[1:], None], strict=False)
+    return all(not isinstance(part, ThinkingPart) or getattr(other, "id", None) for part, other in after)
 
 
 def _as_new(part: ModelResponsePart, losses: Losses) -> ModelResponsePart:

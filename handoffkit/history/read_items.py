@@ -28,7 +28,7 @@ from .pairs import Builder
 from .records import note_fields, record, records
 from .sound import wav_of
 from .words import INAUDIBLE
-from .write_items import NO_ID
+from .write_answers import NO_ID
 
 
 def from_items(items: str | Iterable[Any]) -> Converted[ModelMessage]:

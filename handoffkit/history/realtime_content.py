@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
 
 from .files import Record, kind_of, words_of
 from .losses import Losses
-from .write_items import note_return
+from .notes import note_return
 
 IMAGES = ("image/png", "image/jpeg")
 """What the Realtime API takes, as data in the item."""

@@ -1,9 +1,11 @@
 """pydantic-ai messages as the history of a `RealtimeSession` of openai-agents, and back."""
 
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Any
 
 from pydantic_ai.messages import (
+    INTERRUPTED_TOOL_RETURN_CONTENT,
     ModelMessage,
     SpeechPart,
     TextPart,
@@ -14,6 +16,7 @@ from pydantic_ai.messages import (
 
 from .files import Record
 from .losses import Converted, Losses
+from .notes import arguments
 from .operator_text import OperatorText
 from .pairs import Builder
 from .read_items import prompt
@@ -21,7 +24,7 @@ from .realtime_content import note_other, note_text, output_text, typed
 from .records import note_fields, record, records
 from .sound import pcm_of, wav_of
 from .steps import Refusal, Step, steps
-from .write_items import arguments
+from .words import INAUDIBLE
 
 
 def to_session_history(messages: Sequence[ModelMessage]) -> Converted[Record]:
@@ -43,6 +46,8 @@ class _Writer:
         self.losses = losses
         self.items: list[Record] = []
         self._open: dict[str, list[int]] = {}
+        self._ids: set[str] = set()
+        self._names = (f"item_{number}" for number in count(1))
 
     def write(self, step: Step, before: Step | None) -> None:
         part, where = step.part, step.where
@@ -66,6 +71,9 @@ class _Writer:
                 note_other(part, where, self.losses)
 
     def _speech(self, part: SpeechPart, step: Step) -> None:
+        if part.speaker == "assistant" and not part.transcript and part.audio is None and not step.cut:
+            self.losses.add("empty", step.where, "a spoken reply without sound and words is left out")
+            return
         sound = pcm_of(part.audio) if part.audio is not None else None
         if part.audio is not None and sound is None:
             self.losses.add("sound", step.where, "sound in another form than the session's is left out")
@@ -103,13 +111,16 @@ class _Writer:
         place = self._open[part.tool_call_id].pop(0)
         if any(item["type"] != "function_call" for item in self.items[place:]):
             self.losses.add("place", where, f"the result of {part.tool_name} now stands with its call")
-        if part.outcome == "interrupted":
-            return
+        if part.outcome == "interrupted" and part.content == INTERRUPTED_TOOL_RETURN_CONTENT:
+            return  # as when it never came
         self.items[place] |= {"status": "completed", "output": output_text(part, where, self.losses)}
 
     def _add(self, item: Record, id: str | None = None) -> None:
         previous = self.items[-1]["item_id"] if self.items else None
-        self.items.append({"item_id": id or f"item_{len(self.items) + 1}", "previous_item_id": previous, **item})
+        if id is None or id in self._ids:
+            id = next(name for name in self._names if name not in self._ids)
+        self._ids.add(id)
+        self.items.append({"item_id": id, "previous_item_id": previous, **item})
 
 
 def from_session_history(history: Iterable[Any]) -> Converted[ModelMessage]:
@@ -134,11 +145,14 @@ def _read(item: Record, where: str, builder: Builder, operator: OperatorText) ->
         case "user":
             builder.ask(prompt(content, where, losses))
         case "assistant":
-            parts = [reply for part in content if (reply := _reply(part, item, where, losses))]
+            cut = item.get("status") in _UNFINISHED
+            parts = [reply for part in content if (reply := _reply(part, item, where, losses, cut=cut))]
+            if cut:  # only the last can have been begun without a word
+                parts = [part for part in parts[:-1] if part.has_content()] + parts[-1:]
             if not parts:
                 losses.add("empty", where, "a reply without a word is left out")
                 return
-            builder.answer(where, parts, cut=item.get("status") in _UNFINISHED)
+            builder.answer(where, parts, cut=cut)
         case "system":
             operator.add(where, "\n".join(str(part.get("text") or "") for part in content))
         case "function_call":
@@ -151,18 +165,16 @@ def _read(item: Record, where: str, builder: Builder, operator: OperatorText) ->
             losses.add("unknown", where, f"an item of an unknown kind ({kind}) is left out")
 
 
-def _reply(part: Record, item: Record, where: str, losses: Losses) -> TextPart | SpeechPart | None:
+def _reply(part: Record, item: Record, where: str, losses: Losses, *, cut: bool) -> TextPart | SpeechPart | None:
     note_fields(part, {"type", "text", "transcript", "audio"}, where, losses)
     if part.get("type") not in ("audio", "output_audio"):
         return TextPart(str(part["text"])) if part.get("text") else None
     audio = wav_of(str(part["audio"])) if part.get("audio") else None
     if part.get("audio") and audio is None:
         losses.add("sound", where, "sound that cannot be read is left out")
-    if not part.get("transcript") and audio is None and item.get("status") not in _UNFINISHED:
-        return None
     id = str(item["item_id"]) if item.get("item_id") else None
     provider = "openai" if id else None
-    transcript = part.get("transcript")
+    transcript = part.get("transcript") or (None if audio or cut else INAUDIBLE)
     return SpeechPart(speaker="assistant", transcript=transcript, audio=audio, id=id, provider_name=provider)
 
 

@@ -84,11 +84,11 @@ def _asked(message: ModelRequest, where: str, operator: OperatorText, losses: Lo
                 operator.add(where, part.content)
             case UserPromptPart(content="") | UserPromptPart(content=[]):
                 losses.add("empty", where, "a prompt without content is left out")
-            case UserPromptPart() | SpeechPart():
-                yield Step(where, part)
-            case ToolReturnPart():
+            case UserPromptPart() | SpeechPart() | ToolReturnPart():
+                operator.talking = True
                 yield Step(where, part)
             case RetryPromptPart(tool_name=str(name)):
+                operator.talking = True
                 yield Step(where, ToolReturnPart(name, part.model_response(), part.tool_call_id, outcome="retried"))
             case RetryPromptPart() | RetryFeedbackPart():
                 losses.add("retry", where, "what the model was told to do over is left out")
@@ -105,13 +105,10 @@ def _answered(
     _leave_record(message, losses)
     provider = message.provider_name
     parts = [part for part in message.parts if _has_content(part, where, losses)]
-    broken = message.state != "complete" or message.finish_reason in ("length", "error", "content_filter")
     refusal = (message.provider_details or {}).get("refusal")
+    broken = message.state != "complete" or message.finish_reason in _ENDED
     last = _last_words(parts) if broken and not isinstance(refusal, str) else None
-    if broken and last is None and not isinstance(refusal, str):
-        losses.add("ending", where, f"an unfinished reply ({_why(message)}) that left nothing to mark is left out")
-    elif message.finish_reason in ("length", "error", "content_filter") and not isinstance(refusal, str):
-        losses.add("ending", where, f"why the reply is not whole ({message.finish_reason}) is not kept")
+    _note_ending(message, where, losses, shown=last is not None, refused=isinstance(refusal, str))
     for place, part in enumerate(parts):
         if isinstance(part, CompactionPart) and part.content:
             _summary(part, where, operator, losses)
@@ -120,6 +117,20 @@ def _answered(
             yield Step(where, part, number, cut, getattr(part, "provider_name", None) or provider)
     if isinstance(refusal, str):
         yield Step(where, Refusal(refusal), number, provider=provider)
+
+
+_ENDED = ("length", "error", "content_filter")
+
+
+def _note_ending(message: ModelResponse, where: str, losses: Losses, *, shown: bool, refused: bool) -> None:
+    """Note what is not kept of why a reply is not whole."""
+    if refused:
+        if message.state != "complete":
+            losses.add("ending", where, "that the refusal was cut off is not kept")
+    elif message.finish_reason in _ENDED:
+        losses.add("ending", where, f"why the reply is not whole ({message.finish_reason}) is not kept")
+    elif message.state != "complete" and not shown:
+        losses.add("ending", where, f"that a reply without words was not finished ({message.state}) is not kept")
 
 
 def _has_content(part: Any, where: str, losses: Losses) -> bool:
@@ -136,10 +147,6 @@ def _last_words(parts: Sequence[Any]) -> int | None:
         if places:
             return places[-1]
     return None
-
-
-def _why(message: ModelResponse) -> str:
-    return message.finish_reason or message.state
 
 
 def _summary(part: CompactionPart, where: str, operator: OperatorText, losses: Losses) -> None:

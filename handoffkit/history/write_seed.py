@@ -2,17 +2,18 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic_ai.messages import ModelMessage, SpeechPart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 
 from .files import Record
 from .losses import Converted, Losses
-from .marker import marked
+from .marker import marked, unmarked
+from .notes import arguments, note_speech
 from .realtime_content import note_other, note_text, output_text, typed
 from .sound import pcm_of
 from .steps import Refusal, Step, steps
 from .words import INAUDIBLE
-from .write_items import arguments, note_speech
 
 LONGEST_ID = 32
 """Characters: the Realtime API refuses longer ids."""
@@ -52,7 +53,7 @@ class _Seed:
                 return self._call(part, step)
             case TextPart():
                 note_text(part, where, self.losses)
-                return _reply(part.content, cut=step.cut)
+                return self._text(part, step)
             case SpeechPart():
                 return self._speech(part, step)
             case Refusal():
@@ -64,23 +65,28 @@ class _Seed:
     def _spoken(self, part: SpeechPart, where: str) -> Record:
         """Return a caller's spoken turn: its words; its sound where there are none."""
         if part.audio is not None and not part.transcript and (sound := pcm_of(part.audio)):
+            note_speech(replace(part, audio=None), where, self.losses)
             return {"type": "input_audio", "audio": sound}
         note_speech(part, where, self.losses)
         self.losses.add("speech", where, "that the words were spoken is not kept")
         return {"type": "input_text", "text": part.transcript or INAUDIBLE}
 
+    def _text(self, part: TextPart, step: Step) -> Record:
+        told = step.cut and unmarked(part.content) is not None
+        if told:
+            self.losses.add("ending", step.where, "that a reply was cut off is told by its own words only")
+        return _reply(part.content, cut=step.cut and not told)
+
     def _speech(self, part: SpeechPart, step: Step) -> Record | None:
         note_speech(part, step.where, self.losses)
         if part.id:
             self.losses.leave("ids of items")
-        if not part.transcript and not step.cut:
-            if part.audio is None:
-                self.losses.add("empty", step.where, "a spoken reply without sound and words is left out")
-                return None
-            return _reply(INAUDIBLE, cut=False)
+        if not part.transcript and not step.cut and part.audio is None:
+            self.losses.add("empty", step.where, "a spoken reply without sound and words is left out")
+            return None
         if not step.cut:
             self.losses.add("speech", step.where, "that the words were spoken is not kept")
-        return _reply(marked(part, cut=step.cut), cut=step.cut)
+        return _reply(marked(part, cut=step.cut) or INAUDIBLE, cut=step.cut)
 
     def _call(self, part: ToolCallPart, step: Step) -> Record:
         if part.id:
