@@ -95,9 +95,15 @@ async def test_the_readmes_call_ends_with_its_ticket(connected: object) -> None:
     assert (ticket.category, ticket.priority) == ("hardware", "high")
 
 
-async def test_the_readmes_panel_shows_a_call_that_a_cell_holds(connected: object) -> None:
+async def test_the_readmes_live_handoff_ends_with_the_new_agents_question(connected: object) -> None:
     async with asyncio.timeout(60):
         names = await run_code_of_the_readme(0, 1)
+    assert names["call"].turns[-1].text == "Delivery desk. Which street?"
+
+
+async def test_the_readmes_panel_shows_a_call_that_a_cell_holds(connected: object) -> None:
+    async with asyncio.timeout(60):
+        names = await run_code_of_the_readme(0, 2)
         async with names["call"] as call:
             await call.send("My laptop does not charge.")
     assert names["triage_agent"] is call.panel()._handover.agent
@@ -106,7 +112,7 @@ async def test_the_readmes_panel_shows_a_call_that_a_cell_holds(connected: objec
 
 async def test_the_readmes_code_for_openai_agents_talks_to_the_endpoint(connected: object) -> None:
     async with asyncio.timeout(60):
-        names = await run_code_of_the_readme(2)
+        names = await run_code_of_the_readme(3)
         async with names["session"] as session:
             await session.send_message("My laptop will not charge.")
             async for event in session:

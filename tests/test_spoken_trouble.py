@@ -189,7 +189,7 @@ async def test_the_second_sdk_speaks_and_hears(here: Endpoint) -> None:
 async def test_sound_that_is_no_base64_is_refused_and_the_session_goes_on(call: hk.Call) -> None:
     import json
 
-    socket = call._session.live._connection._ws  # type: ignore[attr-defined]
+    socket = call._session.live._connection._ws
     await socket.send(json.dumps({"type": "input_audio_buffer.append", "audio": "no base64 !"}))
     odd = base64.b64encode(b"\1\2\3").decode()
     await socket.send(json.dumps({"type": "input_audio_buffer.append", "audio": odd}))
