@@ -26,9 +26,12 @@ GET_CAPITAL = {
 
 _NAMES = (
     "type", "role", "content", "id", "call_id", "tool_call_id", "tool_calls", "output", "text", "name", "arguments",
-    "format", "function", "json_schema", "schema", "mode", "tools",
+    "format", "function", "json_schema", "schema", "mode", "tools", "summary",
 )  # fmt: skip
-_WORDS = ("user", "assistant", "tool", "message", "function_call", "function", "input_text", "text", "json_schema")
+_WORDS = (
+    "user", "assistant", "tool", "message", "function_call", "function", "input_text", "text", "json_schema",
+    "reasoning", "web_search_call",
+)  # fmt: skip
 # Anything that JSON can say, made of words that the service knows.
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.sampled_from(_WORDS),

@@ -166,6 +166,19 @@ def test_a_thought_of_another_service_is_held_to_less() -> None:
         assert Desk().refusal([thought, *rest]).message.startswith("Item 'rs_x' of type 'reasoning' was provided")
 
 
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ({}, "Missing required parameter: 'input[0].summary'."),
+        ({"summary": ["x"]}, "Invalid type for 'input[0].summary[0]': expected an object, but got a string instead."),
+        ({"summary": [], "id": []}, "Invalid type for 'input[0].id': expected a string, but got an array instead."),
+        ({"summary": [], "words": "x"}, "Unknown parameter: 'input[0].words'."),
+    ],
+)
+def test_a_thought_that_is_not_in_order_is_refused(item: dict[str, Any], message: str) -> None:
+    assert Desk().refusal([{"type": "reasoning", **item}]).message == message
+
+
 def test_the_service_remembers_what_belongs_together() -> None:
     desk = Desk()
     first = desk.answer(Reply("", (FRANCE,), (THOUGHT,)))

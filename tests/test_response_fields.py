@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from http_service import GET_CAPITAL, JSON, valid
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.responses import Response, ResponseFunctionToolCallParam
 from openai.types.responses import response_input_item_param as input_items
@@ -235,6 +235,7 @@ ITEM = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(ITEM, max_size=4))
 def test_a_conversation_that_is_accepted_can_be_read_and_kept(sent: list[Any]) -> None:
     store, form = Store(), {"format": {"type": "json_object"}}

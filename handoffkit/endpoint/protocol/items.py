@@ -9,7 +9,19 @@ from typing import Any
 
 from ..models.prompt import Item, Message, ToolCall, ToolResult
 from .api_error import ApiError
-from .fields import Check, anything, array, check_fields, one_of, require, text, unknown, wrong_type, wrong_value
+from .fields import (
+    Check,
+    anything,
+    array,
+    check_fields,
+    members,
+    one_of,
+    require,
+    text,
+    unknown,
+    wrong_type,
+    wrong_value,
+)
 from .ids import Ids
 from .tools import check_tool
 
@@ -49,6 +61,8 @@ def check_item(item: Any, param: str) -> None:
     kind = type_of(item)
     if kind not in _TYPES:
         raise wrong_value(param, kind, _TYPES)
+    if item.get("id") is not None:
+        text(item["id"], f"{param}.id")
     if kind == "message":
         _check_message(item, param)
     if rule := _RULES.get(kind):
@@ -121,7 +135,7 @@ def check_new(past: Iterable[Record], new: Iterable[Record]) -> None:
 
 def ids_in(items: Iterable[Record]) -> set[str]:
     """Return the ids of *items* and of the calls in them."""
-    return {item[name] for item in items for name in ("id", "call_id") if item.get(name)}
+    return {item[name] for item in items for name in ("id", "call_id") if isinstance(item.get(name), str)}
 
 
 def type_of(item: Record) -> Any:
@@ -236,5 +250,14 @@ _RULES: dict[str, tuple[list[str], dict[str, Check]]] = {
     ),
     "function_call_output": (["call_id", "output"], {**_COMMON, **_CALLED, "output": _output}),
     "item_reference": (["id"], {**_COMMON}),
+    "reasoning": (
+        ["summary"],
+        {
+            **_COMMON,
+            "summary": array(members({"type": one_of("summary_text"), "text": text}, ["type", "text"])),
+            "content": array(members({"type": one_of("reasoning_text"), "text": text}, ["type", "text"])),
+            "encrypted_content": text,
+        },
+    ),
     "additional_tools": (["tools"], {**_COMMON, "role": text, "tools": array(check_tool, "tools")}),
 }
