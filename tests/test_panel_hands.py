@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
+import agents
 import pytest
 from agents.realtime import RealtimeAgent
 from panel_stand_in import Page, line, shown
@@ -186,9 +187,16 @@ async def test_an_endpoint_that_is_gone_is_said(connected: Endpoint) -> None:
     hk.disconnect()
 
 
-async def test_hand_off_makes_a_ticket_for_the_page_and_for_python(connected: Endpoint) -> None:
+TAKERS: dict[str, Callable[[], Any]] = {
+    "to pydantic-ai": lambda: Agent("openai:gpt-5.2", output_type=Ticket, name="triage"),
+    "to openai-agents": lambda: agents.Agent("triage", model="gpt-5.2", output_type=Ticket),
+}
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+async def test_hand_off_makes_a_ticket_for_the_page_and_for_python(taker: str, connected: Endpoint) -> None:
     call = new_call("Is the light on?")
-    panel = Panel(call, handoff_to=Agent("openai:gpt-5.2", output_type=Ticket, name="triage"))
+    panel = Panel(call, handoff_to=TAKERS[taker]())
     assert (panel.facts["hands_to"], panel.facts["result"]) == ("triage", "Ticket, 2 fields")
     async with shown(panel) as page:
         page.send("start")

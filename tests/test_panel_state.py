@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agents import AgentOutputSchema
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from page_rows import Growing, Page, brief, grown
@@ -465,7 +466,8 @@ def test_facts_name_the_agent_and_what_comes_of_the_call(connected: Any) -> None
     assert not found["watching"]
     assert facts(hk.Call(Agent()), None, connected)["agent"] == "Voice agent"
     assert facts(None, None, connected)["watching"]
-    assert result_words(str) == "Text"
+    assert result_words(str) == result_words(None) == "Text"
+    assert result_words(AgentOutputSchema(SupportTicket)) == result_words(SupportTicket)
     json.dumps(found)
 
 

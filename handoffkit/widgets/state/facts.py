@@ -95,7 +95,7 @@ def _who(head: str, says: str, cost: str, short: str) -> dict[str, str]:
 
 def result_words(output_type: Any) -> str:
     """Return what comes of a handoff: `SupportTicket, 4 fields`."""
-    if output_type is str:
+    if output_type in (str, None):  # None is an agents.Agent's that writes
         return "Text"
     found, title = _fields(output_type), name(type_name(output_type))
     return title if found is None else f"{title}, {found} field{'' if found == 1 else 's'}"
@@ -103,7 +103,8 @@ def result_words(output_type: Any) -> str:
 
 def _fields(output_type: Any) -> int | None:
     """Return how many fields a type has; None if it is none with fields."""
-    output_type = getattr(output_type, "output", None) or getattr(output_type, "outputs", None) or output_type
+    for inner in ("output", "outputs", "output_type"):  # pydantic-ai's markers, openai-agents' AgentOutputSchema
+        output_type = getattr(output_type, inner, None) or output_type
     if isinstance(fields := getattr(output_type, "model_fields", None), dict):
         return len(fields)
     if isinstance(output_type, type) and dataclasses.is_dataclass(output_type):
