@@ -222,11 +222,12 @@ def records(**fields: Any) -> Items:
 
 
 URI = "data:image/png;base64,iVBORw=="
+PICTURE = st.sampled_from(("https://a.example/b.png", URI))
 GIVEN = st.one_of(
     records(type="input_text", text=TEXT),
     records(
         type="input_image",
-        image_url=st.sampled_from(("https://a.example/b.png", URI)),
+        image_url=PICTURE,
         detail=st.sampled_from((None, "low", "auto")),
     ),
     records(type="input_image", file_id="file-2", detail="auto"),
@@ -239,23 +240,24 @@ SOUND = {"data": base64.b64encode(wav()).decode(), "format": "wav"}
 HEARD = records(type="input_audio", input_audio=st.just(SOUND), transcript=st.one_of(st.none(), WORDS))
 STATUS = st.sampled_from((None, "completed", "incomplete"))
 EXTRA = st.sampled_from((None, None, None, "what"))
-WRITTEN = st.one_of(
-    records(type="output_text", text=TEXT, annotations=st.sampled_from(([], ANNOTATED))),
-    records(type="refusal", refusal=WORDS),
-)
+WRITTEN = st.lists(records(type="output_text", text=TEXT, annotations=st.sampled_from(([], ANNOTATED))), max_size=2)
+REFUSED = st.lists(records(type="refusal", refusal=WORDS), max_size=1)
 ITEM = st.one_of(
     records(role="user", content=st.one_of(TEXT, st.lists(st.one_of(GIVEN, HEARD), max_size=3)), extra=EXTRA),
     records(type="message", role="assistant", content=TEXT, phase=st.sampled_from((None, "commentary"))),
     records(
         type="message", role="assistant", id=st.sampled_from(("msg_1", "__fake_id__")), status=STATUS.filter(bool),
-        content=st.lists(WRITTEN, max_size=2), extra=EXTRA,
+        content=st.builds(list.__add__, WRITTEN, REFUSED), extra=EXTRA,
     ),
     records(role=st.sampled_from(("system", "developer")), content=WORDS),
     records(
         type="function_call", call_id=CALL_IDS, name=TOOLS, arguments=st.sampled_from(("{}", '{"a": 1}', "{broken")),
         id=st.sampled_from((None, "fc_1")), status=STATUS, namespace=st.sampled_from((None, "shop")), extra=EXTRA,
     ),
-    records(type="function_call_output", call_id=CALL_IDS, output=st.one_of(TEXT, st.lists(GIVEN, max_size=2)), extra=EXTRA),
+    records(
+        type="function_call_output", call_id=CALL_IDS, extra=EXTRA,
+        output=st.one_of(TEXT, st.lists(GIVEN, max_size=2)),
+    ),
     records(
         type="reasoning", id="rs_1", encrypted_content=st.sampled_from((None, "sealed")),
         summary=st.lists(records(type="summary_text", text=WORDS), max_size=2),
@@ -297,7 +299,7 @@ HISTORY_ITEM = st.one_of(
             st.one_of(
                 records(type="input_text", text=TEXT),
                 records(type="input_audio", transcript=st.one_of(st.none(), TEXT), audio=st.sampled_from((None, PCM))),
-                records(type="input_image", image_url=st.sampled_from(("https://a.example/b.png", URI)), detail=st.sampled_from((None, "low"))),
+                records(type="input_image", image_url=PICTURE, detail=st.sampled_from((None, "low"))),
             ),
             max_size=2,
         ),
@@ -312,7 +314,7 @@ HISTORY_ITEM = st.one_of(
             max_size=2,
         ),
     ),
-    records(type="message", role="system", content=st.lists(records(type="input_text", text=WORDS), min_size=1, max_size=2)),
+    records(type="message", role="system", content=st.lists(records(type="input_text", text=WORDS), min_size=1)),
     records(
         type="function_call", call_id=CALL_IDS, name=TOOLS, arguments=st.sampled_from(("{}", '{"a": 1}')),
         status=st.sampled_from(("in_progress", "completed")), output=st.one_of(st.none(), TEXT),

@@ -1,6 +1,8 @@
 """pydantic-ai messages as the other SDK's items, session history and seeds, and back; held to SDKs and service."""
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -333,3 +335,11 @@ async def test_an_agent_of_the_other_sdk_reads_the_whole_call(api: str, client: 
     assert NO_ID not in text
     history = from_items(result.to_input_list()).items
     assert caller_words(history)[-1] == "And now?"
+
+
+def test_a_history_is_turned_without_the_other_sdk() -> None:
+    code = (
+        "import sys, handoffkit.history as h; h.to_seed([]); h.from_session_history([]); print('agents' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout == "False\n"

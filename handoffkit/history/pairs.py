@@ -37,11 +37,6 @@ class Builder:
         self._calls: dict[str, str] = {}
         self._waiting: dict[str, list[tuple[int, str]]] = {}
 
-    @property
-    def empty(self) -> bool:
-        """Say whether nothing has been said yet."""
-        return not self.messages
-
     def ask(self, parts: Sequence[ModelRequestPart]) -> None:
         """Add what a caller said, as a request of its own."""
         if parts:

@@ -57,8 +57,13 @@ class _Reader:
 
     def read(self, item: Record, where: str) -> None:
         """Read one item."""
-        self.operator.talking = not self.builder.empty
-        match item.get("type") or ("message" if "role" in item else "item_reference"):
+        kind = item.get("type") or ("message" if "role" in item else "item_reference")
+        self._read(kind, item, where)
+        if item.get("role") not in ("system", "developer"):
+            self.operator.talking = True
+
+    def _read(self, kind: str, item: Record, where: str) -> None:
+        match kind:
             case "message":
                 self._message(item, where)
             case "function_call":
@@ -72,9 +77,9 @@ class _Reader:
                 self._thought(item, where)
             case "compaction":
                 self._sealed(item, where)
-            case kind if kind in NAMES and item.get("id"):
+            case _ if kind in NAMES and item.get("id"):
                 self.builder.answer(where, parts_of(item))
-            case kind:
+            case _:
                 self._left_out(str(kind), item, where)
 
     def _left_out(self, kind: str, item: Record, where: str) -> None:
@@ -128,7 +133,7 @@ class _Reader:
                 self.losses.add("unknown", where, f"content of an unknown type ({part.get('type')}) is left out")
             elif text := str(part.get("text") or ""):
                 note_fields(part, {"type", "text", "annotations", "logprobs"}, where, self.losses)
-                found.append(self._text(part, text, item, cut=cut))
+                found.append(self._text(part, text, item, cut=cut and part is parts[-1]))
         if not found and not refusals:
             self.losses.add("empty", where, "a reply without a word is left out")
             self.builder.break_up()
@@ -141,6 +146,8 @@ class _Reader:
 
     def _text(self, part: Record, text: str, item: Record, *, cut: bool) -> TextPart | SpeechPart:
         if cut and (spoken := unmarked(text)):
+            if _id(item):
+                self.losses.leave("ids of items")
             return spoken
         kept = {"annotations": part.get("annotations"), "logprobs": part.get("logprobs"), "phase": item.get("phase")}
         details = {name: value for name, value in kept.items() if value} or None

@@ -35,9 +35,10 @@ Replace = Callable[[str], str]
 _NAMES = {
     *("kind", "part_kind", "tool_name", "tool_call_id", "tool_kind", "speaker", "outcome", "scope", "granularity"),
     *("id", "provider_name", "dynamic_ref", "context_id", "media_type", "_media_type", "_identifier"),
+    *("tools_added", "loaded", "settings", "base_hash", "content_hash", "retry"),
 }
 """Fields that name or number something, and are no text."""
-_STORED = {"id": None, "provider_details": None, "signature": None}
+_STORED = {"id", "provider_details", "signature"}
 """What would lead a service back to the text as it was."""
 
 
@@ -101,7 +102,8 @@ def _object(thing: Any, change: Replace) -> Any:
     """Return a part or a file with every text in it changed."""
     named = {field.name for field in fields(thing)}
     new = {name: _deep(getattr(thing, name), change) for name in named - _NAMES}
-    return replace(thing, **new | {name: None for name in _STORED if name in named})
+    stored = _STORED & named if "provider_name" in named else ()
+    return replace(thing, **new | dict.fromkeys(stored))
 
 
 def _deep(value: Any, change: Replace) -> Any:

@@ -131,9 +131,10 @@ def from_session_history(history: Iterable[Any]) -> Converted[ModelMessage]:
     """
     losses = Losses()
     operator, builder = OperatorText(losses), Builder(losses)
-    for number, item in enumerate(history, 1):
-        operator.talking = not builder.empty
-        _read(record(item, f"item {number}"), f"item {number}", builder, operator)
+    for number, each in enumerate(history, 1):
+        item = record(each, f"item {number}")
+        _read(item, f"item {number}", builder, operator)
+        operator.talking = operator.talking or item.get("role") != "system"
     return Converted(builder.closed(), operator.whole(), losses.all())
 
 

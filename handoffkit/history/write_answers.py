@@ -63,7 +63,7 @@ class Answers:
         match item["type"]:
             case "message":
                 self._losses.leave("ids of items")
-                return _message({**item, "id": NO_ID})
+                return _message({**item, "id": NO_ID})  # not yet joined: it has one text
             case "function_call":
                 self._losses.leave("ids of items")
                 return {name: value for name, value in item.items() if name != "id"}
@@ -86,7 +86,15 @@ def _as_new(found: Sequence[tuple[Step, Record]], losses: Losses) -> Iterator[Re
         if item["type"] in ("message", "function_call") and item.get("id", NO_ID) != NO_ID:
             losses.leave("ids of items")
             del item["id"]
-        yield _message({**item, "id": NO_ID}) if item["type"] == "message" else item
+        yield from _apart(item) if item["type"] == "message" else [item]
+
+
+def _apart(item: Record) -> Iterator[Record]:
+    """Yield the texts of a message as messages of their own, since no id holds them together; the last shows a cut."""
+    parts = [item["content"]] if isinstance(item["content"], str) else item["content"]
+    for place, part in enumerate(parts, 1):
+        status = item.get("status", "completed") if place == len(parts) else "completed"
+        yield _message({**item, "id": NO_ID, "status": status, "content": part if isinstance(part, str) else [part]})
 
 
 def _joined(item: Record, found: Sequence[tuple[Step, Record]]) -> bool:
@@ -183,7 +191,7 @@ def _message(item: Record) -> Record:
     """Return a message of the agent's in the short form, if that says the same."""
     parts = item["content"]
     if isinstance(parts, str):
-        return {name: value for name, value in item.items() if name != "id"}
+        return {name: value for name, value in item.items() if name not in ("id", "status")}
     plain = len(parts) == 1 and parts[0]["type"] == "output_text" and not parts[0]["annotations"]
     if not plain or "logprobs" in parts[0] or item["id"] != NO_ID or item["status"] != "completed":
         return item
