@@ -138,12 +138,19 @@ def _file(content: BinaryContent, change: Replace) -> BinaryContent:
 
 
 def _text(text: str, change: Replace) -> str:
-    """Return *text* changed; of JSON what it says, however it is written down."""
+    """Return *text* changed; of JSON what it says, however it is written down, so that it stays JSON."""
     if text.lstrip()[:1] in ("{", "["):
         try:
-            value = json.loads(text)
+            value = json.loads(text, object_pairs_hook=_once)
         except ValueError:
             return change(text)
         new = _deep(value, change)
-        return text if new == value and change(text) == text else change(json.dumps(new, ensure_ascii=False))
+        return text if new == value else json.dumps(new, ensure_ascii=False)
     return change(text)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of *pairs*; one with a name twice would lose the first, unread."""
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError
+    return found
