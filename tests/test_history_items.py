@@ -21,6 +21,7 @@ from agents.realtime import AssistantMessageItem, RealtimeToolCallItem, UserMess
 from agents.realtime.items import AssistantAudio, InputAudio
 from openai import AsyncOpenAI
 from pydantic import TypeAdapter
+from pydantic_ai import Agent as PydanticAgent
 from pydantic_ai.messages import (
     INTERRUPTED_TOOL_RETURN_CONTENT,
     ModelMessage,
@@ -343,3 +344,26 @@ def test_a_history_is_turned_without_the_other_sdk() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout == "False\n"
+
+
+async def test_reasoning_goes_to_the_other_sdk_with_what_it_was_sealed_with(client: AsyncOpenAI) -> None:
+    """The service refuses reasoning without its pair and the pair without it, so it knows whether both came through."""
+    thinks: list[Any] = [[hk.Reasoning("Is it plugged in?"), "Is the light on?"], "Thank you.", "Bye."]
+    hk.connect(model=hk.ScriptedModel(outputs=thinks))
+    first = await Runner.run(Agent(name="First", model="gpt-5.2"), "It does not charge.")
+    history = from_items(first.to_input_list())
+    assert [part.part_kind for message in history.items for part in message.parts] == [
+        "user-prompt",
+        "thinking",
+        "text",
+    ]
+    second = await PydanticAgent("openai:gpt-5.2").run("It is off.", message_history=history.items)
+    assert second.output == "Thank you."
+    items: Any = to_items(second.all_messages()).items
+    third = await Runner.run(Agent(name="Third", model="gpt-5.2"), [*items, {"role": "user", "content": "Bye."}])
+    assert third.final_output == "Bye."
+    sent = [frame.data["input"] for frame in hk.log() if frame.dir == "client" and "input" in frame.data]
+    assert [[item["type"] for item in each if item.get("type") == "reasoning"] for each in sent[1:]] == [
+        ["reasoning"]
+    ] * 2
+    assert from_items(items).losses == ()
