@@ -98,7 +98,7 @@ class Call(Recorded):
                     raise EndpointGone
                 await self._session.open()
                 self._started = True
-                await self._handoffs.begin(self.agent)
+                self._handoffs.begin(self.agent)
                 if self.speak_first:
                     await self._turns.turn(self._session.respond)
         return self
@@ -218,8 +218,8 @@ class Call(Recorded):
         if self._over or self._leaving:
             return
         self._leaving = True
-        self._handoffs.stop()
         try:
+            await self._handoffs.end()
             if self._started and not self._wire.closed:
                 await self._spoken.end()
                 with contextlib.suppress(Exception):  # whatever is wrong with the connection, the call ends

@@ -18,6 +18,8 @@ from .wire.call_log import CallLog
 if TYPE_CHECKING:
     from .sdk.session import Session
 
+_MARKED = 5.0  # seconds in which the endpoint takes a mark
+
 
 class LiveHandoffs:
     """Follows the live handoffs of one call.
@@ -45,14 +47,16 @@ class LiveHandoffs:
             self._transfers.on_limit = self._limited
             self._transfers.on_ignored = lambda name: self._mark("handoff_ignored", kept=name)
 
-    async def begin(self, agent: Any) -> None:
+    def begin(self, agent: Any) -> None:
         """Say who has the call at first, which the wire does not tell, where others may have it later."""
         if self._transfers is not None:
-            await self._write("agent", {"name": str(agent.name)})
+            self._mark("agent", name=str(agent.name))
 
-    def stop(self) -> None:
-        """Follow nothing any more."""
+    async def end(self) -> None:
+        """Follow nothing any more; what is to stand in the log stands there then."""
         self._silence.stop()
+        if self._marking:
+            await asyncio.wait(self._marking, timeout=_MARKED)
 
     def _limited(self, names: list[str]) -> None:
         warnings.warn(HandoffLimit(names), stacklevel=2)

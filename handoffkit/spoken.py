@@ -169,11 +169,11 @@ class Spoken:
     async def _set(self, detection: dict[str, Any] | None) -> None:
         """Change turn detection where both SDKs have no verb for it: a message of ours on the call's own connection."""
         session = {"type": "realtime", "audio": {"input": {"turn_detection": detection}}}
-        before, event = self._wire.seq, {"type": "session.update", "session": session}
+        event = {"type": "session.update", "session": session}
         await self._endpoint.ask("say", self._folder, label=self._wire.label, event=event)
         with contextlib.suppress(TimeoutError, EndpointGone):
             async with asyncio.timeout(_TAKEN):
-                while not self._wire.count("session.updated", before) and not self._wire.closed:
+                while (self.detection is None) != (detection is None) and not self._wire.closed:
                     await self._endpoint.ask("grew", self._folder, seq=self._wire.seq, timeout=1.0)
 
     async def _push(self, sent: int | None = None) -> bool:
