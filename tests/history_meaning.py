@@ -391,7 +391,7 @@ def of_session(history: Sequence[dict[str, Any]]) -> Meaning:
             for part in item["content"]:
                 _given({k: v for k, v in part.items() if v is not None}, where, meaning)
         else:
-            parts = item["content"]
+            parts = [part for part in item["content"] if part["type"] == "audio" or part["text"]]
             for part in parts:
                 if not cut or part is parts[-1] or part.get("transcript") or part.get("audio") or part.get("text"):
                     _replied(part, where, meaning, cut=cut)

@@ -29,6 +29,7 @@ from pydantic_ai.messages import (
     ModelResponse,
     NativeToolCallPart,
     NativeToolReturnPart,
+    RetryPromptPart,
     SpeechPart,
     SystemPromptPart,
     TextPart,
@@ -160,6 +161,41 @@ def test_operator_text_is_never_what_a_caller_said() -> None:
     assert converted.instructions == "Be kind.\n\nNow be brief."
     assert caller_words(converted.items) == ["Hi."]
     assert [(loss.kind, loss.where) for loss in converted.losses] == [("place", "item 3")]
+
+
+def test_of_instructions_that_were_replaced_the_last_hold() -> None:
+    messages: list[ModelMessage] = [
+        ModelRequest(
+            parts=[
+                SystemPromptPart("It is Monday.", context_id="day"),
+                SystemPromptPart("Be kind."),
+                UserPromptPart("Hi."),
+            ],
+            instructions="Ask.",
+        ),
+        ModelResponse(parts=[TextPart("Hello.")]),
+        ModelRequest(parts=[SystemPromptPart("It is Tuesday.", context_id="day")], instructions="Sum up."),
+    ]
+    for convert in (to_items, to_session_history, to_seed):
+        converted = convert(messages)
+        assert converted.instructions == "Be kind.\n\nIt is Tuesday.\n\nSum up."
+        assert len(converted.items) == 2
+        kinds = [(loss.kind, loss.where) for loss in converted.losses if loss.kind != "record"]
+        assert sorted(kinds) == [("place", "message 3"), ("superseded", "message 1"), ("superseded", "message 1")]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_a_model_was_told_to_do_over_is_the_result_of_its_call_or_left_out() -> None:
+    messages: list[ModelMessage] = [
+        ModelResponse(parts=[ToolCallPart("look_up", "{}", "c1")]),
+        ModelRequest(
+            parts=[RetryPromptPart("No number.", tool_name="look_up", tool_call_id="c1"), RetryPromptPart("Again.")]
+        ),
+    ]
+    converted = to_items(messages)
+    assert [item["type"] for item in converted.items] == ["function_call", "function_call_output"]
+    assert json.loads(converted.items[1]["output"])["error"].startswith("No number.")
+    assert {loss.kind for loss in converted.losses} == {"retry", "outcome"}
 
 
 def test_an_agents_handoff_is_a_call_with_its_result() -> None:

@@ -4,7 +4,7 @@ What each of those kinds needs is done here, once: operator text stands apart, e
 every call its result, and what a framework noted for itself is left out. What is left is one step a part.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,11 +59,13 @@ def steps(messages: Sequence[ModelMessage], losses: Losses, *, close_calls: bool
     """
     operator = OperatorText(losses)
     found: list[Step] = []
+    prompts = [part for message in messages for part in message.parts if isinstance(part, SystemPromptPart)]
+    standing: dict[str | None, SystemPromptPart] = {part.context_id: part for part in prompts if part.context_id}
     last = max((number for number, each in enumerate(messages, 1) if isinstance(each, ModelRequest)), default=0)
     for number, message in enumerate(messages, 1):
         where = f"message {number}"
         if isinstance(message, ModelRequest):
-            new = list(_asked(message, where, operator, losses, last=number == last))
+            new = list(_asked(message, where, operator, losses, standing, last=number == last))
         else:
             new = list(_answered(message, where, number, operator, losses))
         operator.talking = operator.talking or bool(new)
@@ -71,7 +73,15 @@ def steps(messages: Sequence[ModelMessage], losses: Losses, *, close_calls: bool
     return operator.whole(), _paired(found, losses, close_calls=close_calls)
 
 
-def _asked(message: ModelRequest, where: str, operator: OperatorText, losses: Losses, *, last: bool) -> Iterator[Step]:
+def _asked(
+    message: ModelRequest,
+    where: str,
+    operator: OperatorText,
+    losses: Losses,
+    standing: Mapping[str | None, SystemPromptPart],
+    *,
+    last: bool,
+) -> Iterator[Step]:
     if message.instructions:
         operator.replace(where, message.instructions)
     _leave(message, losses, "run_id", "conversation_id", "metadata")
@@ -79,6 +89,8 @@ def _asked(message: ModelRequest, where: str, operator: OperatorText, losses: Lo
         match part:
             case SystemPromptPart(scope="request") if not last:
                 losses.add("superseded", where, "a system prompt that held for one request is left out")
+            case SystemPromptPart() if standing.get(part.context_id, part) is not part:
+                losses.add("superseded", where, "a system prompt that a later one replaced is left out")
             case SystemPromptPart():
                 _leave(part, losses, "dynamic_ref", "context_id", "metadata")
                 operator.add(where, part.content)
