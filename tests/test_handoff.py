@@ -11,6 +11,7 @@ from typing import Any, Literal
 import httpx2
 import psutil
 import pytest
+from odd_answers import REFUSAL, answer
 from pydantic import BaseModel, Field
 from pydantic_ai import Agent, ModelRetry, NativeOutput, PromptedOutput, RunContext, ToolOutput, UsageLimits
 from pydantic_ai.capabilities import Hooks
@@ -896,27 +897,6 @@ async def test_a_stream_that_breaks_off_gives_no_result(model: str, action: Any,
     call = await held()
     with pytest.raises(ServiceFailed, match="the stream broke off in the middle of the answer"):
         await call.handoff(Agent(model, capabilities=[streaming()]))
-
-
-def answer(**facts: Any) -> dict[str, Any]:
-    part = {"type": "output_text", "text": "The lap", "annotations": []}
-    message = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]}
-    tokens = {"input_tokens": 5, "output_tokens": 3, "total_tokens": 8}
-    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
-    whole = {"id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "model": "gpt-5.2"}
-    rest = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "usage": tokens | details}
-    return whole | rest | {"output": [message]} | facts
-
-
-REFUSAL = [
-    {
-        "type": "message",
-        "id": "msg_1",
-        "role": "assistant",
-        "status": "completed",
-        "content": [{"type": "refusal", "refusal": "I cannot help with that."}],
-    }
-]
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ from agents import (
 )
 from agents.realtime import RealtimeAgent, RealtimeRunner
 from everyday_calls import CALLS
+from odd_answers import REFUSAL, answer
 from openai import AsyncOpenAI
 from pydantic import BaseModel, Field
 from pydantic_ai.messages import (
@@ -687,27 +688,6 @@ async def test_what_the_client_tries_again_is_in_the_attempts(connected: Endpoin
     assert [attempt.status for attempt in result.attempts] == ["failed", "accepted"]
     assert result.attempts[0].reason.startswith("the connection broke off")
     assert result.usage.requests == 1
-
-
-def answer(**facts: Any) -> dict[str, Any]:
-    part = {"type": "output_text", "text": "The lap", "annotations": []}
-    message = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]}
-    tokens = {"input_tokens": 5, "output_tokens": 3, "total_tokens": 8}
-    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
-    whole = {"id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "model": "gpt-5.2"}
-    rest = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "usage": tokens | details}
-    return whole | rest | {"output": [message]} | facts
-
-
-REFUSAL = [
-    {
-        "type": "message",
-        "id": "msg_1",
-        "role": "assistant",
-        "status": "completed",
-        "content": [{"type": "refusal", "refusal": "I cannot help with that."}],
-    }
-]
 
 
 @pytest.mark.parametrize(

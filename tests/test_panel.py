@@ -3,38 +3,24 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from agents.realtime import RealtimeAgent
 from panel_stand_in import Line, Page, line, shown
 from pydantic_ai import Agent
+from voice_agents import sdk, voice_agent
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint
 from handoffkit.widgets.panel import Panel
 from handoffkit.widgets.presence import page_sound
 
-__all__ = ["line"]
+__all__ = ["line", "sdk"]
 
 FIRST = "My laptop does not charge."
 
-SDKS: dict[str, Callable[[], Any]] = {
-    "pydantic-ai": lambda: Agent(instructions="You are a phone support agent."),
-    "openai-agents": lambda: RealtimeAgent(name="Support", instructions="You are a phone support agent."),
-}
-
 pytestmark = pytest.mark.usefixtures("line", "sdk")
-
-
-@pytest.fixture(params=SDKS)
-def sdk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hold the calls of a test with one SDK, then with the other."""
-    monkeypatch.setattr(f"{__name__}.voice_agent", SDKS[request.param])
-
-
-voice_agent = SDKS["pydantic-ai"]
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import agents
 import pytest
-from agents.realtime import RealtimeAgent
 from panel_stand_in import Page, line, shown
 from pydantic import BaseModel
 from pydantic_ai import Agent
+from voice_agents import sdk, voice_agent
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint
@@ -20,26 +20,12 @@ from handoffkit.widgets.requests import SOUND, TEXT, read
 from handoffkit.widgets.strip import Strip
 from handoffkit.widgets.troubles import TROUBLES, Trouble, of_error
 
-__all__ = ["line"]
+__all__ = ["line", "sdk"]
 
 FIRST = "My laptop does not charge."
 LONG = "Let me explain that in some detail, since it matters."
 
-SDKS: dict[str, Callable[[], Any]] = {
-    "pydantic-ai": lambda: Agent(instructions="You are a phone support agent."),
-    "openai-agents": lambda: RealtimeAgent(name="Support", instructions="You are a phone support agent."),
-}
-
 pytestmark = pytest.mark.usefixtures("line", "sdk")
-
-
-@pytest.fixture(params=SDKS)
-def sdk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hold the calls of a test with one SDK, then with the other."""
-    monkeypatch.setattr(f"{__name__}.voice_agent", SDKS[request.param])
-
-
-voice_agent = SDKS["pydantic-ai"]
 
 
 class Ticket(BaseModel):

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import psutil
 import pytest
-from agents.realtime import RealtimeAgent
 from conftest import ROOT
 from pydantic import BaseModel
 from pydantic_ai import Agent
+from voice_agents import sdk, settings, voice_agent
 
 import handoffkit as hk
 from handoffkit import audio
@@ -38,18 +38,9 @@ PATIENT: dict[str, Any] = {"silence_duration_ms": 700}
 PUSH_TO_TALK: dict[str, Any] | None = None
 LONG = "Let me explain that in some detail, since it matters. " * 12
 
-SDKS = ("pydantic-ai", "openai-agents")
+__all__ = ["sdk"]
 
 pytestmark = pytest.mark.usefixtures("speech", "sdk")
-
-
-@pytest.fixture(params=SDKS)
-def sdk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hold the calls of a test with one SDK, then with the other."""
-    monkeypatch.setattr(f"{__name__}.in_use", request.param)
-
-
-in_use = SDKS[0]
 
 
 class Ticket(BaseModel):
@@ -60,15 +51,6 @@ class Ticket(BaseModel):
     priority: Literal["low", "medium", "high"]
 
 
-def agent_and_settings(detection: dict[str, Any] | None, *, transcribes: bool = True) -> tuple[Any, dict[str, Any]]:
-    """Return an agent of the SDK in use, and its settings for a turn detection; None is push-to-talk."""
-    if in_use == "pydantic-ai":
-        settings: dict[str, Any] = {"openai_turn_detection": detection} if detection else {"turn_detection": False}
-        return Agent(instructions="Help."), settings | ({} if transcribes else {"input_transcription_model": None})
-    heard: dict[str, Any] = {"turn_detection": detection} | ({} if transcribes else {"transcription": None})
-    return RealtimeAgent(name="Support", instructions="Help."), {"audio": {"input": heard}}
-
-
 def new_call(
     *lines: str, faults: tuple[hk.Fault, ...] = (), detection: Any = PATIENT, transcribes: bool = True
 ) -> hk.Call:
@@ -76,8 +58,7 @@ def new_call(
     model = hk.ScriptedModel(list(lines)) if lines else None
     hk.connect(model={"gpt-realtime": model} if model else None, faults=faults)
     given = None if detection is None else {"type": "server_vad", "interrupt_response": True, **detection}
-    agent, settings = agent_and_settings(given, transcribes=transcribes)
-    return hk.Call(agent, model_settings=settings)
+    return hk.Call(voice_agent(), model_settings=settings(given, transcribes=transcribes))
 
 
 def triage() -> Agent[None, Ticket]:
@@ -348,7 +329,7 @@ async def test_a_recording_that_is_given_up_is_taken_back() -> None:
 
 async def test_where_speech_is_turned_off_typed_turns_work() -> None:
     hk.connect(model=hk.ScriptedModel(["Yes?"]), speech=False)
-    async with hk.Call(agent_and_settings(PATIENT)[0]) as call:
+    async with hk.Call(voice_agent()) as call:
         with pytest.raises(SpeechMissing, match="speech=True"):
             await call.send_audio(FIRST)
         assert (await call.send("Hello.")).text == "Yes?"
