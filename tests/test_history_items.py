@@ -1,5 +1,6 @@
 """pydantic-ai messages as the other SDK's items, session history and seeds, and back; held to SDKs and service."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from agents import (
 )
 from agents.handoffs import default_handoff_history_mapper
 from agents.models.fake_id import FAKE_RESPONSES_ID
-from agents.realtime import AssistantMessageItem, RealtimeToolCallItem, UserMessageItem
+from agents.realtime import AssistantMessageItem, RealtimeAgent, RealtimeToolCallItem, UserMessageItem
 from agents.realtime.items import AssistantAudio, InputAudio
 from openai import AsyncOpenAI
 from pydantic import TypeAdapter
@@ -403,3 +404,22 @@ async def test_reasoning_goes_to_the_other_sdk_with_what_it_was_sealed_with(clie
         ["reasoning"]
     ] * 2
     assert from_items(items).losses == ()
+
+
+async def test_a_reply_that_was_cut_off_in_a_session_is_interrupted(connected: Endpoint) -> None:
+    slow = hk.Fault("response.output_audio.delta", "delay", nth=0, seconds=0.2)
+    hk.connect(model=hk.ScriptedModel(["This is a long explanation. " * 20, "Thank you."]), faults=(slow,))
+    async with hk.Call(RealtimeAgent(name="Help", instructions="Help.")) as call:
+        sending = asyncio.create_task(call.send("It does not charge."))
+        async with asyncio.timeout(20):
+            while sum(turn.audio_ms for turn in call.turns if turn.speaker == "agent") < 400:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        await call.interrupt(played_ms=300)
+        await asyncio.wait_for(sending, 20)
+        await call.send("Since today.")
+        history = from_session_history(call.session._history).items
+    (cut, whole) = [message for message in history if isinstance(message, ModelResponse)]
+    assert (cut.state, whole.state) == ("interrupted", "complete")
+    assert str(cut.parts[0].content).startswith("This is a long")  # type: ignore[union-attr]
+    (item,) = [item for item in to_items(history).items if item.get("status") == "incomplete"]
+    assert item["content"][0]["text"].endswith("\n[Interrupted]")
