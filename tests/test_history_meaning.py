@@ -1,5 +1,7 @@
 """Meaning survives every conversion of a history, both ways, and what does not is named: for made-up conversations."""
 
+import contextlib
+from itertools import zip_longest
 from typing import Any
 
 from agents import TResponseInputItem
@@ -8,6 +10,7 @@ from agents.realtime import RealtimeItem
 from history_meaning import Meaning, kept_or_named, of_items, of_messages, of_session
 from history_samples import HISTORY, ITEMS, MESSAGES
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from openai.types.realtime import ConversationItem
 from pydantic import TypeAdapter
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
@@ -15,6 +18,7 @@ from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 from handoffkit.endpoint.protocol.realtime.items import ITEM
 from handoffkit.endpoint.protocol.responses import ask
 from handoffkit.endpoint.protocol.store import Store
+from handoffkit.errors import NotItems
 from handoffkit.history import (
     KINDS,
     Converted,
@@ -29,6 +33,10 @@ RESPONSES = TypeAdapter(list[TResponseInputItem])
 SESSION = TypeAdapter(list[RealtimeItem])
 REALTIME = TypeAdapter(list[ConversationItem])
 
+FIELDS = (
+    *("type", "role", "content", "status", "id", "call_id", "name", "arguments", "output", "summary", "text"),
+    *("transcript", "audio", "input_audio", "image_url", "detail", "file_data", "action", "encrypted_content"),
+)
 thorough = settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -111,3 +119,23 @@ def test_a_summary_before_a_handoff_says_what_its_turns_say(items: list[dict[str
     unfolded, straight = from_items([summary]), from_items(items)
     assert unfolded.losses[0].kind == "nested"
     assert unfolded.instructions == straight.instructions
+
+
+ANYTHING = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=3)),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.sampled_from(FIELDS), inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+WRONG = st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=3)
+
+
+@thorough
+@given(st.one_of(ITEMS, HISTORY), st.lists(WRONG, max_size=4))
+def test_whatever_stands_in_a_list_is_read_or_named(items: list[dict[str, Any]], wrong: list[dict[str, Any]]) -> None:
+    nothing: dict[str, Any] = {}
+    broken = [item | other for item, other in zip_longest(items, wrong, fillvalue=nothing)]
+    for convert in (from_items, from_session_history):
+        with contextlib.suppress(NotItems):
+            saved(convert(broken).items)

@@ -56,13 +56,14 @@ def _read(item: Record) -> tuple[str, Record | None, Record]:
     name, status = NAMES[item["type"]], {"status": item.get("status") or "completed"}
     match item["type"]:
         case "web_search_call":
-            action = dict(item.get("action") or {})
+            action = dict(item["action"]) if isinstance(item.get("action"), dict) else {}
             sources = action.pop("sources", None)
             return name, action or None, {**status, "sources": sources}
         case "file_search_call":
             return name, {"queries": item.get("queries") or []}, {**status, "results": item.get("results")}
         case "code_interpreter_call":
-            outputs = [each for each in item.get("outputs") or [] if isinstance(each, dict)]
+            given = item.get("outputs")
+            outputs = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
             logs = [each["logs"] for each in outputs if each.get("logs")]
             args = {"container_id": item.get("container_id"), "code": item.get("code") or ""}
             return name, args, {**status, "logs": logs or None}

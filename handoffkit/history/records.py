@@ -7,19 +7,25 @@ from ..errors import NotItems
 from .files import Record
 from .losses import Losses
 
+_TEXTS = {"type", "role", "status", "id", "item_id", "call_id", "name", "phase", "namespace", "encrypted_content"}
+
 
 def record(item: Any, where: str) -> Record:
     """Return an item, or a part of one, without its empty fields; it is a dictionary or a model of an SDK's.
 
     Raises:
-        NotItems: It is neither.
+        NotItems: It is neither, or its type, a role or an id is no text.
     """
     if isinstance(item, dict):
-        return {name: value for name, value in item.items() if value is not None}
-    if not hasattr(item, "model_dump"):
+        found: Record = {name: value for name, value in item.items() if value is not None}
+    elif hasattr(item, "model_dump"):
+        found = item.model_dump(exclude_none=True)
+    else:
         raise NotItems(where, item)
-    dumped: Record = item.model_dump(exclude_none=True)
-    return dumped
+    for name in _TEXTS & found.keys():
+        if not isinstance(found[name], str):
+            raise NotItems(f"the field {name} of {where}", found[name])
+    return found
 
 
 def records(found: Any, where: str) -> list[Record]:
