@@ -1,4 +1,11 @@
-"""Conversations as messages: turns of the log as pydantic-ai's, and those as openai-agents' items and back. Pure."""
+"""Conversations as messages: turns of the log as pydantic-ai's, and those as openai-agents' items and back. Pure.
+
+`to_items` and `from_items` are for agents that read text (the Responses API), `to_session_history` and
+`from_session_history` for what a `RealtimeSession` remembers, `to_seed` for a realtime session that begins with an
+earlier talk. Each returns a `Converted`: the conversation, the operator's text apart from it, and every loss by name.
+`KINDS` is the table of what can be lost, and why; anything else that a model could read is kept. Calls and results
+that are alone are repaired in every direction, since both services refuse them.
+"""
 
 from .losses import KINDS, Converted, Loss
 from .read_items import from_items
