@@ -17,6 +17,7 @@ from .wire.call_log import CallLog
 if TYPE_CHECKING:
     from .sdk.session import Session
 
+_GIVEN_UP = 3.0  # seconds in which an SDK that gives a session up says why
 _CLOSE = 5.0  # seconds in which the end of a call reaches the log
 _SHORT = 1.0  # seconds that a reply takes at most if it is waited for without asking the endpoint
 _CUT, _CUT_LOOKS = 0.5, 25  # seconds in which a client says how much it has played, and how often the log is looked at
@@ -53,11 +54,15 @@ class Waiting:
         while end.verdict == "interrupted" and self._session.replaced():
             end = await self._end(end.end_seq)
         if end.verdict == "failed":
-            raise ReplyFailed(end.ordinal, end.reason)
+            raise ReplyFailed(end.ordinal, end.reason) from await self._why()
         if (error := self._session.tool_error()) is not None:
             raise ToolRaised(error) from error
         replies = [turn for turn in self._wire.turns if turn.speaker == "agent" and turn.seq > after]
         return replies[-1] if replies else nothing_said(end)
+
+    async def _why(self) -> BaseException | None:
+        """Return what the SDK says of the end of the connection, if that is what has gone wrong."""
+        return await self._session.given_up(_GIVEN_UP) if self._wire.closed else None
 
     async def _end(self, after: int) -> TurnEnd:
         """Wait for the end of the turn. The wire is its judge; a short reply's the SDK has seen first, at no cost."""
@@ -82,7 +87,7 @@ class Waiting:
         await self._session.settle()
         for end in ends:
             if end.verdict == "failed":
-                raise ReplyFailed(end.ordinal, end.reason)
+                raise ReplyFailed(end.ordinal, end.reason) from await self._why()
         if (error := self._session.tool_error()) is not None:
             raise ToolRaised(error) from error
         return ends

@@ -5,10 +5,19 @@ import json
 from typing import Any
 
 import pytest
-from agents import GuardrailFunctionOutput, RunContextWrapper, function_tool, output_guardrail
+from agents import (
+    GuardrailFunctionOutput,
+    RunContextWrapper,
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrailTripwireTriggered,
+    function_tool,
+    output_guardrail,
+    tool_input_guardrail,
+)
 from agents.realtime import RealtimeAgent, RealtimeSession
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
+from websockets.exceptions import InvalidStatus
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint
@@ -304,6 +313,48 @@ async def test_what_the_sdk_hides_is_seen_on_the_wire_and_named(fault: hk.Fault,
     await call.hang_up()
     with pytest.raises(CallIncomplete, match=FIRST):
         await call.handoff(ticket)
+
+
+async def test_a_session_that_the_sdk_gives_up_is_no_call_that_was_hung_up(agent: RealtimeAgent[Any]) -> None:
+    """At a frame that is no JSON the SDK closes as in peace, and raises where its events are read."""
+    hk.connect(faults=[hk.Fault("response.content_part.added", "text")])
+    call = await hk.Call(agent, reply_timeout=5).start()
+    with pytest.raises(ReplyFailed, match="openai-agents gave the session up") as raised:
+        await call.send(FIRST)
+    assert isinstance(raised.value.__cause__, json.JSONDecodeError)
+    with pytest.raises(CallOver, match="gave the session up"):
+        await call.send(SECOND)
+    await call.hang_up()
+    with pytest.raises(CallIncomplete, match=FIRST):
+        await call.handoff(Agent("openai:gpt-5.2"))
+
+
+async def test_a_tools_guardrail_that_raises_ends_the_session_by_name(connected: Endpoint) -> None:
+    scripted(hk.ToolCall("order_status", "{}"), "Never said.")
+
+    @tool_input_guardrail
+    def never(data: Any) -> ToolGuardrailFunctionOutput:
+        return ToolGuardrailFunctionOutput.raise_exception()
+
+    @function_tool(tool_input_guardrails=[never])
+    def order_status() -> str:
+        """Look an order up."""
+        return "shipped"
+
+    async with hk.Call(RealtimeAgent(name="Orders", tools=[order_status]), reply_timeout=5) as call:
+        with pytest.raises(ReplyFailed, match="gave the session up") as raised:
+            await call.send(FIRST)
+    assert isinstance(raised.value.__cause__, ToolInputGuardrailTripwireTriggered)
+
+
+async def test_a_handshake_that_is_refused_leaves_nothing_behind(agent: RealtimeAgent[Any]) -> None:
+    stalled = hk.Fault("open", "status", status=429)
+    hk.connect(faults=[stalled])
+    with pytest.raises(InvalidStatus):
+        await hk.Call(agent).start()
+    call = hk.Call(agent)
+    assert (await call.start()).phase == "on"
+    await call.hang_up()
 
 
 async def test_two_quick_messages_of_plain_code_are_one_reply_and_the_log_says_so(agent: RealtimeAgent[Any]) -> None:

@@ -39,6 +39,16 @@ class ReplyFailed(CallError):
         )
 
 
+class CallNotOpened(CallError):
+    """A call's session did not open in time."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"The session did not open within {seconds:g} s. Nothing was said yet: start the call again, or look at "
+            "`hk.log()` for what passed last."
+        )
+
+
 class CallNotStarted(CallError):
     """A call was used before it was started."""
 

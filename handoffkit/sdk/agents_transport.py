@@ -1,5 +1,7 @@
 """openai-agents' own transport, and what a call needs besides: settings that last, and no words in a caller's mouth."""
 
+import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +21,7 @@ from .agents_replies import Replies
 
 GUARDRAIL = "guardrail triggered:"
 """How the words begin with which the SDK tells the model of a guardrail, as a user's message (agents 0.24)."""
+_GIVEN_UP, _CLOSED = 1011, 5.0  # the code of RFC 6455 for trouble that its sender had, and seconds that it may take
 _ITEM: TypeAdapter[Any] = TypeAdapter(ConversationItem)
 
 
@@ -34,7 +37,21 @@ class Transport(OpenAIRealtimeWebSocketModel):
         self._replies = replies
         self.detection: tuple[dict[str, Any] | None] | None = None
         """The turn detection that was put in force; None where it is the session's own."""
+        self.leaving = False
+        """Whether the call is being hung up, so that the end of the connection is meant."""
         self.add_listener(replies)
+
+    async def close(self) -> None:
+        """Close the connection; where the SDK gives its session up by itself, the wire is told so: nobody hung up.
+
+        It does at a frame that is no JSON, and at an error that a tool's guardrail raises, and closes as in peace.
+        """
+        socket = getattr(self, "_websocket", None)
+        if socket is not None and not self.leaving:
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(_CLOSED):
+                    await socket.close(_GIVEN_UP, "openai-agents gave the session up")
+        await super().close()
 
     async def let_go(self) -> bool:
         """Count the reply that is thought to be under way as ended; return whether there was one.

@@ -23,7 +23,7 @@ from agents.realtime.model_inputs import (
 )
 
 from ..approvals import Approval, Approvals
-from ..errors import SeedRefused, WrongModel
+from ..errors import CallNotOpened, SeedRefused, WrongModel
 from ..process import Endpoint
 from ..speaker import Playback, Speaker
 from ..transfers import Transfers
@@ -84,18 +84,25 @@ class AgentsSession:
         self._asking: set[asyncio.Task[None]] = set()
         self._filed = asyncio.Event()
         self._tripped = False
+        self._failure: BaseException | None = None
         self._agent: RealtimeAgent[Any] | None = None
         """Who has the call since a handoff."""
 
     async def open(self) -> None:
         """Open the session, with the history that it begins with; whatever keeps it from opening is raised here."""
-        async with asyncio.timeout(_OPEN):
-            session = await self._runner.run(context=self._options.context, model_config=self._config)  # type: ignore[arg-type]
-            await session.enter()
-            self._session = session
-            self._tracker.playing = self._tracker.playing or self.playback.audible
-            self._listener = asyncio.create_task(self._listen(session), name="handoffkit events")
-            await self._seed()
+        try:
+            async with asyncio.timeout(_OPEN):
+                session = await self._runner.run(context=self._options.context, model_config=self._config)  # type: ignore[arg-type]
+                await session.enter()
+                self._session = session
+                self._tracker.playing = self._tracker.playing or self.playback.audible
+                self._listener = asyncio.create_task(self._listen(session), name="handoffkit events")
+                await self._seed()
+        except BaseException as error:
+            await self.close()
+            if isinstance(error, TimeoutError):
+                raise CallNotOpened(_OPEN) from error
+            raise
 
     async def send(self, text: str) -> None:
         """Send a typed turn, which asks for a reply."""
@@ -175,6 +182,12 @@ class AgentsSession:
         """
         return await self._model.let_go()
 
+    async def given_up(self, seconds: float) -> BaseException | None:
+        """Return why the SDK gave the session up by itself, if it did; it says so when it has closed everything."""
+        if self._listener is not None:
+            await asyncio.wait([self._listener], timeout=seconds)
+        return self._failure
+
     async def close(self) -> BaseException | None:
         """Leave the session; return what had gone wrong with it, if anything."""
         if self._session is None:
@@ -182,6 +195,7 @@ class AgentsSession:
         for task in self._asking:
             task.cancel()
         failure: BaseException | None = None
+        self._model.leaving = True
         try:
             async with asyncio.timeout(SETTLE):
                 await self._session.close()
@@ -226,7 +240,7 @@ class AgentsSession:
 
     async def _listen(self, session: RealtimeSession) -> None:
         """Take the session's events, which the log has as well; the wire says how the connection ended."""
-        with contextlib.suppress(Exception):
+        try:
             async for event in session:
                 match event.type:
                     case "audio":
@@ -248,7 +262,10 @@ class AgentsSession:
                         self.transfers.refused(words)
                     case "raw_model_event" if _is_spoken_turn(event.data):
                         await self._begin()
-        self._filed.set()
+        except Exception as error:
+            self._failure = error
+        finally:
+            self._filed.set()
 
     def _decide(self, session: RealtimeSession, call_id: str, name: str, arguments: str) -> None:
         task = asyncio.create_task(self._asked(session, Approval(call_id, name, arguments)), name="handoffkit approval")

@@ -154,6 +154,10 @@ class PydanticSession:
         """Have the SDK send a request for a reply that it holds back: this one holds none."""
         return False
 
+    async def given_up(self, seconds: float) -> BaseException | None:
+        """Return why the SDK gave the session up: of this one, the wire tells all."""
+        return None
+
     async def close(self) -> BaseException | None:
         """Leave the session; return what had gone wrong with it, if anything."""
         if self._owner is None:

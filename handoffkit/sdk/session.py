@@ -85,6 +85,10 @@ class Session(Protocol):
         """Have the SDK send a request for a reply that it holds back; return whether there was one."""
         ...
 
+    async def given_up(self, seconds: float) -> BaseException | None:
+        """Return why the SDK gave the session up by itself, if it did; wait *seconds* for that at most."""
+        ...
+
     async def close(self) -> BaseException | None:
         """Leave the session; return what had gone wrong with it, if anything."""
         ...
