@@ -111,13 +111,13 @@ async def test_where_the_new_agent_is_silent_it_is_asked_once_more(fault: hk.Fau
 
 
 async def test_a_new_agent_that_is_only_slow_is_not_asked_twice(connected: Endpoint) -> None:
-    slow = hk.Fault("response.output_item.added", "delay", nth=2, seconds=1.0)
+    slow = hk.Fault("response.output_item.added", "delay", nth=2, seconds=4.0)
     scripted(TO_BILLING, "Billing, good morning.", "Never said.", faults=(slow,))
-    async with hk.Call(desks(), silence_seconds=0.3) as call:
+    async with hk.Call(desks(), silence_seconds=2) as call:
         assert (await call.send(ASKS)).text == "Billing, good morning."
     assert asked_for(call) == 2
     assert marks(call, "silence") == [
-        "Nothing was heard for 0.3 s: Billing has taken over the call; its reply has begun and nothing of it has come."
+        "Nothing was heard for 2 s: Billing has taken over the call; its reply has begun and nothing of it has come."
     ]
 
 
@@ -137,7 +137,7 @@ async def test_agents_that_hand_on_and_on_are_stopped_and_named(connected: Endpo
     billing.handoffs.append(front)
     lines = [TO_BILLING, hk.ToolCall("transfer_to_front", "{}")] * 2
     scripted(*lines, "I do not know either.", TO_BILLING, "Billing, once more.")
-    async with hk.Call(front, max_handoffs=3, silence_seconds=0.3) as call:
+    async with hk.Call(front, max_handoffs=3, silence_seconds=1.5) as call:
         with pytest.warns(HandoffLimit, match=r"handed on 3 times \(Billing → Front → Billing\)"):
             reply = await call.send(ASKS)
         assert reply.text == "I do not know either."
