@@ -50,7 +50,7 @@ class Silence:
             self._watching = None
 
     async def _watch(self, why: str) -> None:
-        since = self._wire.seq
+        since = self._asked()
         with contextlib.suppress(EndpointGone):
             if await self._heard(since) or self._wire.closed:
                 return
@@ -58,6 +58,11 @@ class Silence:
             await self._say_so(why, begun)
             if not begun and not await self._sdk_asks():
                 await self._ask("say", event={"type": "response.create"})
+
+    def _asked(self) -> int:
+        """Return the frame in which the transfer was asked for: the SDK's event may come after the reply has begun."""
+        calls = self._wire.frames.filter("response.function_call_arguments.done")
+        return calls[-1].seq if len(calls) else self._wire.seq
 
     async def _heard(self, since: int) -> bool:
         """Wait until a reply that has begun after the frame *since* is heard, or the call is over, or time is."""

@@ -16,7 +16,7 @@ from agents import (
 )
 from agents.realtime import RealtimeAgent, RealtimeSession
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
+from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart, VideoUrl
 from websockets.exceptions import InvalidStatus
 
 import handoffkit as hk
@@ -26,6 +26,7 @@ from handoffkit.errors import (
     CallIncomplete,
     CallNotStarted,
     CallOver,
+    LostInHandoff,
     NothingSaid,
     ReplyFailed,
     ReplyTimeout,
@@ -251,6 +252,17 @@ async def test_a_call_can_be_seeded_with_history(agent: RealtimeAgent[Any]) -> N
         (FIRST, False),
         ("And today?", False),
     ]
+
+
+async def test_what_a_session_cannot_be_seeded_with_is_said(agent: RealtimeAgent[Any]) -> None:
+    film = UserPromptPart(["It blinks like this:", VideoUrl("https://example.com/light.mp4")])
+    history = [ModelRequest(parts=[SystemPromptPart("Be rude."), film])]
+    with pytest.warns(LostInHandoff, match="VideoUrl"):
+        call = await hk.Call(agent, message_history=history).start()
+    await call.hang_up()
+    (seeded,) = [frame.data["item"] for frame in call.log.filter("conversation.item.create", dir="client")]
+    assert [part["text"] for part in seeded["content"]] == ["It blinks like this:"]
+    assert "Be rude." not in str([frame.data for frame in call.log])
 
 
 async def test_a_reply_that_is_interrupted_keeps_what_was_heard(agent: RealtimeAgent[Any]) -> None:

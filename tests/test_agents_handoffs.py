@@ -1,5 +1,6 @@
 """Live handoffs of a `Call` on openai-agents: who greets, that nobody waits in silence, that no round is endless."""
 
+import asyncio
 import random
 from typing import Any, Literal
 
@@ -47,6 +48,14 @@ async def test_the_new_agent_begins_with_its_greeting_under_its_own_instructions
     (billing,) = front.handoffs
     assert isinstance(billing, RealtimeAgent)
     assert (billing.instructions, front.handoffs) == ("You are billing.", [billing])
+
+
+async def test_an_agent_that_has_greeted_in_time_is_not_asked_again(connected: Endpoint) -> None:
+    """Also where the SDK tells of the handoff when the reply has begun already."""
+    async with hk.Call(desks(), greetings={"Billing": GREETING}, silence_seconds=2) as call:
+        await call.send("Please transfer me to billing.")
+        await asyncio.sleep(2.5)
+    assert (asked_for(call), marks(call, "silence")) == (2, [])
 
 
 async def test_a_greeting_follows_instructions_that_are_made_anew_for_each_call(connected: Endpoint) -> None:

@@ -6,6 +6,7 @@ was closed in peace), and the wire tells that. A task of this session's takes th
 
 import asyncio
 import contextlib
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,8 @@ from agents.realtime.model_inputs import (
 )
 
 from ..approvals import Approval, Approvals
-from ..errors import CallNotOpened, SeedRefused, WrongModel
+from ..errors import CallNotOpened, LostInHandoff, SeedRefused, WrongModel
+from ..extraction.lists import told
 from ..process import Endpoint
 from ..speaker import Playback, Speaker
 from ..transfers import Transfers
@@ -226,6 +228,8 @@ class AgentsSession:
     async def _seed(self) -> None:
         """Put the history of an earlier conversation into this one; the SDK has no verb for that.
 
+        Operator text of the history stays out: the agent's own instructions are in force.
+
         Raises:
             SeedRefused: An item is none that the SDK would send; it would drop it without a word.
         """
@@ -233,7 +237,10 @@ class AgentsSession:
             return
         from ..history import to_seed
 
-        for item in to_seed(self._options.message_history).items:
+        seed = to_seed(self._options.message_history)
+        if losses := told(seed.losses):
+            warnings.warn(LostInHandoff(losses), stacklevel=2)
+        for item in seed.items:
             if not takes(item):
                 raise SeedRefused(item)
             await self._raw("conversation.item.create", item=item)
