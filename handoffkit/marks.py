@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any, ClassVar
 
-from .turns import TurnEnd, TurnTracker, closed_how, hung_up
+from .turns import TurnEnd, TurnTracker
+from .wire.closing import closed_how, hung_up
 from .wire.conversation import Conversation, News, Speaker, ToolUse, Turn, Usage
 from .wire.dialogue import Item
 from .wire.frames import Frame, obj, text

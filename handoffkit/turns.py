@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .wire.closing import closed_how, hung_up
 from .wire.frames import Frame, obj, text
 from .wire.turn_state import (
     ALREADY_ACTIVE,
@@ -27,12 +28,10 @@ from .wire.turn_state import (
     ending,
 )
 
-__all__ = ["TurnEnd", "TurnTracker", "Verdict", "closed_how", "hung_up"]
+__all__ = ["TurnEnd", "TurnTracker", "Verdict"]
 
 UNASKED = "the caller's words are in and no reply has begun"
 """What is outstanding where nobody has asked for the reply to a turn that is whole."""
-_NORMAL_CLOSE = (None, 1000, 1001, 1005)
-"""Codes with which a client hangs up; with any other it reports trouble (RFC 6455, section 7.4.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,16 +391,3 @@ _HANDLERS: dict[tuple[str, str], Callable[[_Conn, dict[str, Any]], None]] = {
     ("client", "close"): _Conn.close,
     ("server", "close"): _Conn.close,
 }
-
-
-def hung_up(close: dict[str, Any]) -> bool:
-    """Say whether a connection was closed because the client was done, not because something failed."""
-    return close.get("by") == "client" and close.get("code") in _NORMAL_CLOSE
-
-
-def closed_how(close: dict[str, Any]) -> str:
-    """Say who closed a connection and how, in plain words."""
-    code, reason = close.get("code"), close.get("reason")
-    detail = ", ".join(str(part) for part in (f"code {code}" if code is not None else "", reason) if part)
-    words = {"client": "the client closed the connection", "server": "the service closed the connection"}
-    return words.get(str(close.get("by")), "the connection dropped") + (f" ({detail})" if detail else "")

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from ..audio import duration_ms
-from ..turns import closed_how, hung_up
 from .agents import Voice, Voices
+from .closing import closed_how, hung_up
 from .dialogue import Item, Reply, Speaker, ToolUse, Turn, Usage
 from .frames import Frame, obj, text
 from .items import Items, objects

@@ -14,7 +14,8 @@ class KeywordModel:
     (`schema_fill`). Asked for plain text about a call it sums the call up in the caller's words.
 
     It follows no instructions, but for the greeting that `Call(agent, greetings=…)` puts there, and understands no
-    sentence: it looks up words in `lexicon.toml`, which knows English only. It keeps no state, and uses no clock and no chance, so the same conversation always gets the same answer.
+    sentence: it looks up words in `lexicon.toml`, which knows English only. It keeps no state, and uses no clock and no
+    chance, so the same conversation always gets the same answer.
     """
 
     def __repr__(self) -> str:

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any, Literal, TypedDict
 
 from ...log import EventLog
-from ...turns import hung_up
 from ...views.summary import summary
 from ...wire.call_log import CallLog
+from ...wire.closing import hung_up
 from ...wire.frames import AUDIO_FIELDS, Frame, StoredFrame, obj, text
 from .safe import line, name, seconds
 
