@@ -3,7 +3,6 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
@@ -11,16 +10,16 @@ from urllib.parse import parse_qs
 from tornado.iostream import StreamClosedError
 
 from .face import HANDOFF, Face
-from .faults import Faults
 from .gate import admit
-from .line import Cut, Line
+from .line import Cut
 from .protocol import chat, conversations, responses
 from .protocol.api_error import ApiError
 from .protocol.ids import Ids
 from .protocol.store import held
 from .relay import relay_exchange
 from .simulated import ask
-from .tap import Connection, read_event
+from .sse import Sse
+from .tap import Connection
 
 _GENERATORS = {"responses": responses, "chat/completions": chat}
 
@@ -101,39 +100,6 @@ class Http(Face):
         if path.startswith("chat"):
             await send.raw("data: [DONE]\n\n")
         self.finish()
-
-
-class Sse:
-    """Sends events of one HTTP answer, after faults and tap."""
-
-    def __init__(self, handler: Face, connection: Connection, faults: Faults) -> None:
-        self._handler = handler
-        if stream := getattr(handler.request.connection, "stream", None):
-            stream.set_nodelay(True)  # as for a WebSocket: events are small, and nobody should wait for them
-        self.line = Line(self, self._write, connection, faults)
-
-    async def __call__(self, event: dict[str, Any]) -> None:
-        """Send one event."""
-        await self.line.send(event)
-
-    def raw(self, text: str) -> Awaitable[None]:
-        """Send text as it is; it is on its way before anybody waits for it."""
-        self._handler.write(text)
-        return self._handler.flush()
-
-    def _write(self, message: str | bytes) -> Awaitable[None]:
-        assert isinstance(message, str)
-        data = read_event(message)[1] or {}
-        prefix = f"event: {data['type']}\n" if "type" in data else ""
-        return self.raw(f"{prefix}data: {message}\n\n")
-
-    def close(self, code: int | None = None, reason: str | None = None) -> None:
-        """End the answer early, as if it were whole."""
-        self._handler.finish()
-
-    def abort(self) -> None:
-        """Cut the TCP connection."""
-        self._handler.cut()
 
 
 async def _wait(seconds: float) -> None:

@@ -16,6 +16,7 @@ from .faults import Faults
 from .line import Cut, Line
 from .protocol.api_error import ApiError
 from .settings import Settings
+from .sse import Sse
 from .tap import Connection
 
 if TYPE_CHECKING:
@@ -155,8 +156,6 @@ async def _whole_back(handler: "Http", answer: "httpx2.Response", connection: Co
 
 
 async def _stream_back(handler: "Http", answer: "httpx2.Response", connection: Connection, faults: Faults) -> None:
-    from .http import Sse
-
     send = Sse(handler, connection, faults)
     async for event in _events(answer):
         if event == "[DONE]":
