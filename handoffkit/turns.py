@@ -228,21 +228,20 @@ class _Conn:
         turns = self.asking() if request is None else request.turns
         if not turns and not (request and request.outside):
             turns = [self.open(OpenTurn(self.seq, self.at, caller=False))]
-        if turns:
-            self.end_unseen()
+        self.end_unseen(turns)
         for turn in turns:
             turn.active += 1
             turn.responses.append(name)
         found = self.responses[name] = Response(turns)
         return found
 
-    def end_unseen(self) -> None:
-        """Count as ended what is under way: the service makes one reply at a time, so its end was lost on the way.
+    def end_unseen(self, turns: list[OpenTurn]) -> None:
+        """Count as ended what is under way for these turns alone: they go on, so its end was lost on the way.
 
-        OpenAI's API refuses a second one with `conversation_already_has_active_response`.
+        The service makes one reply at a time; it refuses another with `conversation_already_has_active_response`.
         """
         for name, response in list(self.responses.items()):
-            if response.turns:
+            if response.turns and all(turn in turns for turn in response.turns):
                 del self.responses[name]
                 for turn in response.turns:
                     turn.active -= 1

@@ -30,6 +30,7 @@ from handoffkit.errors import (
     NothingSaid,
     ReplyFailed,
     ReplyTimeout,
+    SessionRefused,
     ToolRaised,
     WrongModel,
     WrongOption,
@@ -325,6 +326,21 @@ async def test_what_the_sdk_hides_is_seen_on_the_wire_and_named(fault: hk.Fault,
     await call.hang_up()
     with pytest.raises(CallIncomplete, match=FIRST):
         await call.handoff(ticket)
+
+
+async def test_settings_that_the_service_refuses_are_said_at_the_start(agent: RealtimeAgent[Any]) -> None:
+    call = hk.Call(agent, model_settings={"max_output_tokens": -5})
+    with pytest.raises(SessionRefused, match=r"did not open the session: .*max_output_tokens"):
+        await call.start()
+    assert call.wire.closed
+    with pytest.raises(CallNotStarted):
+        await call.send(FIRST)
+
+
+async def test_a_session_that_ends_before_it_is_open_is_refused(agent: RealtimeAgent[Any]) -> None:
+    hk.connect(faults=[hk.Fault("session.updated", "abort")])
+    with pytest.raises(SessionRefused, match="the connection was closed"):
+        await hk.Call(agent).start()
 
 
 async def test_a_session_that_the_sdk_gives_up_is_no_call_that_was_hung_up(agent: RealtimeAgent[Any]) -> None:

@@ -21,6 +21,7 @@ from .call import (
     ReplyFailed,
     ReplyTimeout,
     SeedRefused,
+    SessionRefused,
     ToolRaised,
     WrongOption,
 )
@@ -164,6 +165,7 @@ __all__ = [
     "SaveRefused",
     "SeedRefused",
     "ServiceFailed",
+    "SessionRefused",
     "SeveralCalls",
     "SoundAgain",
     "SoundDamaged",

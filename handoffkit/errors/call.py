@@ -49,6 +49,16 @@ class CallNotOpened(CallError):
         )
 
 
+class SessionRefused(CallError):
+    """The service did not take the settings of a session."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(
+            f"The service did not open the session: {words.rstrip('. ')}. Change what it names in `model_settings`, "
+            "`voice` or the agent's tools, and start a new call."
+        )
+
+
 class CallNotStarted(CallError):
     """A call was used before it was started."""
 

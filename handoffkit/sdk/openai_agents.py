@@ -24,7 +24,7 @@ from agents.realtime.model_inputs import (
 )
 
 from ..approvals import Approval, Approvals
-from ..errors import CallNotOpened, LostInHandoff, SeedRefused, WrongModel
+from ..errors import CallNotOpened, LostInHandoff, SeedRefused, SessionRefused, WrongModel
 from ..extraction.lists import told
 from ..process import Endpoint
 from ..speaker import Playback, Speaker
@@ -87,6 +87,7 @@ class AgentsSession:
         self._filed = asyncio.Event()
         self._tripped = False
         self._failure: BaseException | None = None
+        self._taken, self._refusal = asyncio.Event(), ""
         self._agent: RealtimeAgent[Any] | None = None
         """Who has the call since a handoff."""
 
@@ -99,6 +100,7 @@ class AgentsSession:
                 self._session = session
                 self._tracker.playing = self._tracker.playing or self.playback.audible
                 self._listener = asyncio.create_task(self._listen(session), name="handoffkit events")
+                await self._settled()
                 await self._seed()
         except BaseException as error:
             await self.close()
@@ -214,6 +216,19 @@ class AgentsSession:
         assert self._session is not None, "the session is open before anybody uses it"
         return self._session
 
+    async def _settled(self) -> None:
+        """Wait until the service has taken the session's settings, for which the SDK does not wait.
+
+        Raises:
+            SessionRefused: It has refused them.
+        """
+        assert self._listener is not None
+        taken = asyncio.ensure_future(self._taken.wait())
+        await asyncio.wait([taken, self._listener], return_when=asyncio.FIRST_COMPLETED)
+        taken.cancel()
+        if self._refusal or not self._taken.is_set():
+            raise SessionRefused(self._refusal or "the connection was closed") from self._failure
+
     async def _begin(self) -> None:
         """Begin a turn; where the last one has used up its transfers, the agent is offered them again."""
         self._filed.clear()
@@ -267,12 +282,21 @@ class AgentsSession:
                         self.transfers.happened(event.to_agent.name)
                     case "error" if (words := _refusal(event.error)) is not None:
                         self.transfers.refused(words)
-                    case "raw_model_event" if _is_spoken_turn(event.data):
-                        await self._begin()
+                    case "error" if not self._taken.is_set():
+                        self._refusal = str(getattr(event.error, "message", None) or event.error)
+                        self._taken.set()
+                    case "raw_model_event":
+                        await self._raw_event(_name(event.data))
         except Exception as error:
             self._failure = error
         finally:
             self._filed.set()
+
+    async def _raw_event(self, name: str) -> None:
+        if name == "session.updated":
+            self._taken.set()
+        elif name == "input_audio_buffer.committed":  # what was spoken is a turn
+            await self._begin()
 
     def _decide(self, session: RealtimeSession, call_id: str, name: str, arguments: str) -> None:
         task = asyncio.create_task(self._asked(session, Approval(call_id, name, arguments)), name="handoffkit approval")
@@ -296,10 +320,10 @@ def _refusal(error: Any) -> str | None:
     return words if words.startswith("Tool ") and words.endswith("not found") else None
 
 
-def _is_spoken_turn(event: Any) -> bool:
-    """Say whether the service has taken what was spoken for a turn."""
+def _name(event: Any) -> str:
+    """Return the service's own name for an event; empty for what the SDK has made itself."""
     data = event.data if event.type == "raw_server_event" else {}
-    return isinstance(data, dict) and data.get("type") == "input_audio_buffer.committed"
+    return str(data.get("type", "")) if isinstance(data, dict) else ""
 
 
 def _model_name(model: Any) -> str:
