@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from agents.realtime import (
     RealtimeAgent,
@@ -76,7 +77,7 @@ class AgentsSession:
         self._model = Transport(self._graph.replies)
         self._runner = RealtimeRunner(self._graph.first, model=self._model, config=options.run_config)
         self._config: dict[str, Any] = {
-            "url": f"{endpoint.base_url.replace('http', 'ws', 1)}/realtime?model={name}",
+            "url": f"{endpoint.base_url.replace('http', 'ws', 1)}/realtime?model={quote(name, safe='')}",
             "api_key": f"{endpoint.token}.{label}",
             "playback_tracker": self._tracker,
             "initial_model_settings": _settings(options, name),
@@ -87,7 +88,7 @@ class AgentsSession:
         self._filed = asyncio.Event()
         self._tripped = False
         self._failure: BaseException | None = None
-        self._taken, self._refusal = asyncio.Event(), ""
+        self._taken, self._refused = asyncio.Event(), ""
         self._agent: RealtimeAgent[Any] | None = None
         """Who has the call since a handoff."""
 
@@ -177,7 +178,10 @@ class AgentsSession:
             self._tracker.stopped_at(await self.playback.flush())
         if played_ms is not None:
             self._tracker.heard(played_ms)
-        await self.live.model.send_event(RealtimeModelSendInterrupt(force_response_cancel=True))
+        try:
+            await self.live.model.send_event(RealtimeModelSendInterrupt(force_response_cancel=True))
+        finally:
+            self._tracker.on_interrupted()  # the SDK says so only where it had something to cut
 
     async def asks(self) -> bool:
         """Have the SDK send the request for a reply that it holds back, if it does: it waits for the end of another.
@@ -223,11 +227,13 @@ class AgentsSession:
             SessionRefused: It has refused them.
         """
         assert self._listener is not None
-        taken = asyncio.ensure_future(self._taken.wait())
-        await asyncio.wait([taken, self._listener], return_when=asyncio.FIRST_COMPLETED)
-        taken.cancel()
-        if self._refusal or not self._taken.is_set():
-            raise SessionRefused(self._refusal or "the connection was closed") from self._failure
+        taken = asyncio.create_task(self._taken.wait(), name="handoffkit session")
+        try:
+            await asyncio.wait([taken, self._listener], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            taken.cancel()
+        if self._refused or not self._taken.is_set():
+            raise SessionRefused(self._refused or "the connection was closed") from self._failure
 
     async def _begin(self) -> None:
         """Begin a turn; where the last one has used up its transfers, the agent is offered them again."""
@@ -283,7 +289,7 @@ class AgentsSession:
                     case "error" if (words := _refusal(event.error)) is not None:
                         self.transfers.refused(words)
                     case "error" if not self._taken.is_set():
-                        self._refusal = str(getattr(event.error, "message", None) or event.error)
+                        self._refused = str(getattr(event.error, "message", None) or event.error)
                         self._taken.set()
                     case "raw_model_event":
                         await self._raw_event(_name(event.data))
