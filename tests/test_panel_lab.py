@@ -1,13 +1,14 @@
 """The panel as a learner has it: in JupyterLab, in Chromium, on a real kernel; typed and spoken calls, two views."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from heard import heard, level
 from lab import IN_LAB, SLOW, Notebook, Opener
-from panel_page import Panel, cells, opened
+from panel_page import TICKET, Panel, cells, opened
 
 from handoffkit import audio
 
@@ -85,6 +86,37 @@ async def test_a_typed_call_becomes_a_ticket(notebooks: Opener) -> None:
     assert [row["text"] for row in shown] == [turn["text"] for turn in turns]
     await panel.hang_up()
     await becomes_a_ticket(notebook, panel)
+    nothing_broke(notebook)
+
+
+DESKS = f"""import agents, handoffkit as hk
+from agents.realtime import RealtimeAgent
+{TICKET}
+hk.connect(speech=False)
+billing = RealtimeAgent(name="Billing", handoff_description="Invoices and refunds.", instructions="You are billing.")
+front = RealtimeAgent(name="Front", instructions="You are the front desk.", handoffs=[billing])
+triage = agents.Agent("Triage", model="gpt-5.2", output_type=SupportTicket)
+call = hk.Call(front, greetings={{"Billing": "Billing desk. Which invoice is it?"}})
+panel = call.panel(handoff_to=triage)
+panel
+"""
+
+
+async def test_a_call_is_handed_on_while_it_goes_on_and_ends_as_a_ticket_of_the_other_sdk(notebooks: Opener) -> None:
+    notebook = await notebooks("pass", DESKS)
+    panel = await opened(notebook)
+    await panel.start()
+    await panel.say("My screen is dark.")
+    await notebook.until("[t.speaker for t in call.turns][-1:] == ['agent']")
+    await panel.say("Please transfer me to billing for the invoice.")
+    await panel.row("a2", "Billing desk. Which invoice is it?")
+    shown = [(row["who"], row["name"]) for row in await panel.rows() if row["who"] in ("a1", "a2")]
+    assert shown == [("a1", "Front"), ("a2", "Billing")]
+    assert any("Front → Billing" in row["text"] for row in await panel.rows())
+    if folder := os.environ.get("HANDOFFKIT_SHOTS"):
+        await panel.el.screenshot(path=Path(folder) / "live-handoff.png")
+    await panel.hang_up()
+    assert (await becomes_a_ticket(notebook, panel))["category"] == "billing"
     nothing_broke(notebook)
 
 
