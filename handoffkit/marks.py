@@ -66,11 +66,14 @@ class TurnComplete(Mark):
     """Seconds from the caller's last word to the agent's first sound or text; None if there was none."""
     seconds: float = 0.0
     """Seconds from the caller's last word until the reply was complete."""
+    messages: int = 1
+    """How many messages of the caller's it answers: an SDK may ask for one reply to several."""
 
     def __str__(self) -> str:
         who = f"Turn {self.ordinal}" if self.caller else f"The agent's own turn {self.ordinal}"
+        reply = f"the one reply to {self.messages} messages" if self.messages > 1 else "the reply"
         first = "" if self.first is None else f", the first of it after {_ms(self.first)}"
-        return f"{who} is complete: the reply took {_ms(self.seconds)}{first}."
+        return f"{who} is complete: {reply} took {_ms(self.seconds)}{first}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +334,8 @@ class Derivation:
             asked = max((item.end for item in words if item.end is not None), default=end.start_at)
             first = None if end.first_at is None else max(0.0, end.first_at - asked)
             seconds = max(0.0, end.at - asked)
-            self.marks.append(TurnComplete(end.at, end.conn, end.ordinal, end.caller, first, seconds))
+            answers = max(1, len(end.items))
+            self.marks.append(TurnComplete(end.at, end.conn, end.ordinal, end.caller, first, seconds, answers))
 
     def _watch(self, conversation: Conversation, frame: Frame, data: dict[str, Any]) -> None:
         """See whether another agent takes over: other instructions in the middle of a call, or a tool that says so."""

@@ -393,6 +393,8 @@ async def test_two_quick_messages_of_plain_code_are_one_reply_and_the_log_says_s
             while not call.log.ends:  # noqa: ASYNC110  plain code has no verb that waits for the end of a reply
                 await asyncio.sleep(0.02)
     assert [(end.verdict, len(end.items), len(end.responses)) for end in call.log.ends] == [("complete", 2, 1)]
+    (said,) = [str(mark) for mark in call.log.marks if mark.kind == "turn_complete"]
+    assert said.startswith("Turn 1 is complete: the one reply to 2 messages took ")
 
 
 async def test_a_finished_call_gives_a_ticket_of_the_other_sdk(agent: RealtimeAgent[Any]) -> None:
