@@ -345,7 +345,8 @@ async def test_a_session_that_ends_before_it_is_open_is_refused(agent: RealtimeA
 
 async def test_a_session_that_the_sdk_gives_up_is_no_call_that_was_hung_up(agent: RealtimeAgent[Any]) -> None:
     """At a frame that is no JSON the SDK closes as in peace, and raises where its events are read."""
-    hk.connect(faults=[hk.Fault("response.content_part.added", "text")])
+    slow = hk.Fault("response.output_audio_transcript.delta", "delay", nth=0, seconds=0.5)
+    hk.connect(faults=[hk.Fault("response.content_part.added", "text"), slow])
     call = await hk.Call(agent, reply_timeout=5).start()
     with pytest.raises(ReplyFailed, match="openai-agents gave the session up") as raised:
         await call.send(FIRST)

@@ -158,10 +158,11 @@ async def test_agents_that_hand_on_and_on_are_stopped_and_named(connected: Endpo
     assert marks(call, "handoff_limit") == ["Handoff limit: names ['Billing', 'Front', 'Billing']."]
 
 
-async def test_of_two_handoffs_in_one_reply_the_first_counts(connected: Endpoint) -> None:
+@pytest.mark.parametrize("side_by_side", [True, False])
+async def test_of_two_handoffs_in_one_reply_the_first_counts(side_by_side: bool, connected: Endpoint) -> None:
     sales = RealtimeAgent(name="Sales", instructions="You are sales.")
     scripted([TO_BILLING, hk.ToolCall("transfer_to_sales", "{}")], "Billing, good morning.")
-    async with hk.Call(desks(sales)) as call:
+    async with hk.Call(desks(sales), run_config={"async_tool_calls": side_by_side}) as call:
         reply = await call.send(ASKS)
     assert (reply.text, reply.instructions) == ("Billing, good morning.", "You are billing.")
     assert marks(call, "handoff_ignored") == ["Handoff ignored: kept Billing."]

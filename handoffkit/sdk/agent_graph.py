@@ -33,6 +33,7 @@ class AgentGraph:
         greetings: By agent's name: with which words it begins when the call comes to it.
         transfers: Counts the handoffs.
         raised: Is told what a tool raises.
+        side_by_side: Whether tools are called while events go on to come.
 
     Raises:
         BadGreeting: A greeting has no words.
@@ -45,10 +46,12 @@ class AgentGraph:
         greetings: Mapping[str, str],
         transfers: Transfers,
         raised: Callable[[Exception], None],
+        *,
+        side_by_side: bool = True,
     ) -> None:
         self._greetings, self._transfers, self._raised = dict(greetings), transfers, raised
         self._copies: dict[int, tuple[_Agent, _Agent]] = {}
-        self.replies = Replies()
+        self.replies = Replies(lambda kept: transfers.on_ignored(kept), side_by_side=side_by_side)
         """The replies of the model, of which each hands the call on once."""
         _check(self._greetings, first)
         self.first = self.ready(first)
@@ -94,8 +97,9 @@ class AgentGraph:
         made, invoke, enabled = copy.copy(handoff), handoff.on_invoke_handoff, handoff.is_enabled
 
         async def hand_over(context: RunContextWrapper[Any], arguments: str) -> Any:
-            reply = self.replies.last
-            return await reply.hand_over(lambda: self._invoked(invoke, context, arguments), self._transfers.on_ignored)
+            return await self.replies.last.hand_over(
+                lambda: self._invoked(invoke, context, arguments), waits=self.replies.side_by_side
+            )
 
         async def is_offered(context: RunContextWrapper[Any], agent: Any) -> bool:
             if not self._transfers.allowed:

@@ -32,22 +32,37 @@ class OneReply:
         self._lock = asyncio.Lock()
         self._agent: Any = None
 
-    async def hand_over(self, carry_out: Callable[[], Awaitable[Any]], ignored: Callable[[str], None]) -> Any:
-        """Return the agent that has the call, handing it over if that has not been done."""
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.whole.wait(), _WHOLE)
+    @property
+    def taker(self) -> str:
+        """The name of the agent that it has handed the call to; empty if none."""
+        return str(getattr(self._agent, "name", ""))
+
+    async def hand_over(self, carry_out: Callable[[], Awaitable[Any]], *, waits: bool) -> Any:
+        """Return the agent that has the call, handing it over if that has not been done.
+
+        Args:
+            carry_out: Hands it over, and returns the agent.
+            waits: First wait until the reply has ended, so that all its transfers are known.
+        """
+        if waits:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.whole.wait(), _WHOLE)
         async with self._lock:
             if self._agent is None:
                 self._agent = await carry_out()
-            else:
-                ignored(str(getattr(self._agent, "name", "")))
             return self._agent
 
 
 class Replies(RealtimeModelListener):
-    """Listens to the transport, which tells it of each event before the session makes anything of it."""
+    """Listens to the transport, which tells it of each event before the session makes anything of it.
 
-    def __init__(self) -> None:
+    Args:
+        ignored: Is told of a transfer that counts for nothing, and who has the call.
+        side_by_side: Whether tools are called while events go on to come (`async_tool_calls` of the run's config).
+    """
+
+    def __init__(self, ignored: Callable[[str], None], *, side_by_side: bool = True) -> None:
+        self.side_by_side, self._ignored = side_by_side, ignored
         self.transfers: set[str] = set()
         """The names of the tools that hand the call over."""
         self.last = OneReply()
@@ -68,11 +83,16 @@ class Replies(RealtimeModelListener):
     def answer(self, output: RealtimeModelSendToolOutput) -> RealtimeModelSendToolOutput:
         """Return the output of a tool as it is sent: of several transfers, only the last asks for a reply."""
         reply = self._made_in.get(output.tool_call.call_id)
-        if reply is None or len(reply.transfers) < 2:
+        if reply is None:
             return output
         reply.answered += 1
-        words = output.output if reply.answered == 1 else ONE_AT_A_TIME
-        return replace(output, output=words, start_response=reply.answered == len(reply.transfers))
+        if len(reply.transfers) < 2:
+            return output
+        last = reply.answered == len(reply.transfers)
+        if reply.answered == 1:
+            return replace(output, start_response=last)
+        self._ignored(reply.taker)
+        return replace(output, output=ONE_AT_A_TIME, start_response=last)
 
     def _called(self, item: dict[str, Any]) -> None:
         if item.get("type") == "function_call" and item.get("name") in self.transfers:

@@ -72,7 +72,9 @@ class AgentsSession:
         self.transfers = Transfers(options.max_handoffs)
         """How often the call was handed on in the turn that is under way."""
         self._raised: list[Exception] = []
-        self._graph = AgentGraph(agent, options.greetings or {}, self.transfers, self._raised.append)
+        side_by_side = (options.run_config or {}).get("async_tool_calls", True)
+        given = agent, options.greetings or {}, self.transfers, self._raised.append
+        self._graph = AgentGraph(*given, side_by_side=side_by_side)
         self._tracker = HeardTracker(self.playback)
         self._model = Transport(self._graph.replies)
         self._runner = RealtimeRunner(self._graph.first, model=self._model, config=options.run_config)
