@@ -12,6 +12,7 @@ from conftest import ROOT
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint
+from handoffkit.endpoint.speech.stt import Recogniser
 from handoffkit.errors import BadGreeting, BadLimit, GreetingForNobody, HandoffLimit
 
 ASKS = "I was charged twice."
@@ -221,6 +222,24 @@ async def test_the_new_agent_fills_its_form_by_tool_during_the_call(connected: E
         for text in ("12 Main Street.", "Springfield.", "Friday."):
             await call.send(text)
     assert form == {"street": "12 Main Street", "city": "Springfield", "day": "Friday"}
+
+
+@pytest.mark.usefixtures("speech")
+async def test_a_spoken_turn_is_handed_on_and_the_new_agent_is_heard_and_hears(connected: Endpoint) -> None:
+    """Other instructions come with the settings of the whole session: a voice still speaks, and turns are still cut."""
+    lines = [TO_BILLING, GREETING, "Thank you, I have it."]
+    hk.connect(model={"gpt-realtime": hk.ScriptedModel(lines)})
+    laptop = ROOT / "audio" / "laptop-will-not-charge"
+    patient = {"type": "server_vad", "silence_duration_ms": 700, "interrupt_response": True}
+    async with hk.Call(desks(), model_settings={"turn_detection": patient}) as call:
+        greeted = await call.send_audio(laptop / "turn-1.wav", realtime=False)
+        answered = await call.send_audio(laptop / "turn-3.wav", realtime=False)
+    assert (greeted.text, answered.text) == (GREETING, lines[-1])
+    assert greeted.instructions == answered.instructions == "You are billing."
+    heard = await asyncio.to_thread(Recogniser().words, call.sound(greeted).pcm)
+    assert "invoice number" in heard.lower()  # as a recogniser hears it: a voice that says so, and no noise
+    assert [turn.speaker for turn in call.turns if turn.text] == ["caller", "agent", "caller", "agent"]
+    assert marks(call, "silence") == []
 
 
 @pytest.mark.parametrize("words", ["", "  ", None, 7])
