@@ -93,6 +93,14 @@ def typed_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANDOFFKIT_SPEECH", "off")
 
 
+@pytest.fixture(autouse=True)
+def clients_end_with_their_test() -> Generator[None]:
+    """Take back the client that a test has given openai-agents: it belongs to the event loop of that test."""
+    yield
+    if "agents" in sys.modules:
+        sys.modules["agents"].set_default_openai_client(None, use_for_tracing=False)
+
+
 @pytest.fixture
 def speech(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have what hears and speaks in this test, as a user of the `speech` extra does."""
