@@ -213,12 +213,15 @@ class Hands:
     async def _typed(self, text: str) -> None:
         call = self._desk.subject.call
         assert call is not None
+        place = asyncio.ensure_future(self._saying.acquire())  # taken first, so that turns are said as they were typed
         try:
             await call.interrupt()
-            async with self._saying:
-                await self._send(call, text)
+            await place
+            await self._send(call, text)
         finally:
             self._says -= 1
+            if not place.cancel():
+                self._saying.release()
 
     async def _send(self, call: Any, text: str) -> None:
         """Send a typed turn; where the agent is speaking, it is stopped first."""
