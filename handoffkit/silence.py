@@ -54,7 +54,7 @@ class Silence:
         with contextlib.suppress(EndpointGone):
             if await self._heard(since) or self._wire.closed:
                 return
-            begun = bool(self._replies(since))
+            begun = bool(self._replies(since) - self._failed(since))
             await self._say_so(why, begun)
             if not begun and not await self._sdk_asks():
                 await self._ask("say", event={"type": "response.create"})
@@ -81,6 +81,10 @@ class Silence:
     def _replies(self, since: int) -> set[Any]:
         begun = self._wire.frames.filter("response.created", after_seq=since)
         return {obj(frame.data, "response").get("id") for frame in begun}
+
+    def _failed(self, since: int) -> set[Any]:
+        ends = [obj(frame.data, "response") for frame in self._wire.frames.filter("response.done", after_seq=since)]
+        return {end.get("id") for end in ends if end.get("status") == "failed"}
 
     async def _say_so(self, why: str, begun: bool) -> None:
         what = "its reply has begun and nothing of it has come" if begun else "a reply was asked for once more"

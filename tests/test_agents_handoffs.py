@@ -13,7 +13,7 @@ from conftest import ROOT
 import handoffkit as hk
 from handoffkit.connect import Endpoint
 from handoffkit.endpoint.speech.stt import Recogniser
-from handoffkit.errors import BadGreeting, BadLimit, GreetingForNobody, HandoffLimit
+from handoffkit.errors import BadGreeting, BadLimit, GreetingForNobody, HandoffLimit, ReplyFailed
 
 ASKS = "I was charged twice."
 GREETING = "Billing desk. What is your invoice number?"
@@ -118,6 +118,17 @@ async def test_where_the_new_agent_is_silent_it_is_asked_once_more(fault: hk.Fau
     (said,) = marks(call, "silence")
     assert said.startswith("Nothing was heard for 0.5 s: Billing has taken over the call; a reply was asked for once")
     assert [turn.text for turn in call.turns if turn.speaker == "agent" and turn.text] == ["Billing, good morning."]
+
+
+async def test_where_the_new_agents_reply_fails_it_is_asked_once_more_and_no_more(connected: Endpoint) -> None:
+    scripted(TO_BILLING)  # there is no line for the new agent, which fails its reply, and the next one
+    async with hk.Call(desks(), silence_seconds=0.5) as call:
+        with pytest.raises(ReplyFailed, match="The script has 1 line"):
+            await call.send(ASKS)
+        await asyncio.sleep(2)
+    assert asked_for(call) == 3
+    (said,) = marks(call, "silence")
+    assert said.endswith("a reply was asked for once more.")
 
 
 async def test_a_new_agent_that_is_only_slow_is_not_asked_twice(connected: Endpoint) -> None:
