@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import sys
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,8 +70,10 @@ from handoffkit.errors import (
     ServiceFailed,
     WrongEndpoint,
 )
+from handoffkit.extraction.attempts import Attempt, attempts
 from handoffkit.handoff import PROMPT
 from handoffkit.history import Loss
+from handoffkit.log import EventLog
 from handoffkit.wire.frames import record
 
 FIRST, SECOND = "My laptop does not charge.", "Another outlet changed nothing, and I present tomorrow."
@@ -1026,11 +1030,24 @@ def test_one_agent_is_handed_to_in_one_event_loop_after_another(connected: Endpo
     assert [asyncio.run(twice()) for _ in range(2)] == [[1, 1], [1, 1]]
 
 
-def test_a_client_of_a_loop_that_has_ended_is_named(connected: Endpoint) -> None:
+def test_a_client_of_a_loop_that_has_ended_is_named(connected: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     scripted(GOOD, GOOD, GOOD)
     agent = triage()
     asyncio.run(hk.handoff(HISTORY, agent))
+    broken = list[str]()
+
+    def late(log: EventLog, *facts: Any) -> list[Attempt]:
+        """Read the log again until it tells of the request that was begun on the old connection."""
+        for _ in range(50):
+            if not (found := attempts(log, *facts)):
+                time.sleep(0.1)
+                log = current().log().filter(label="handoff-2")
+        broken.extend(each.status for each in found)
+        return found
+
+    monkeypatch.setattr(sys.modules["handoffkit.handoff"], "attempts", late)
     with pytest.raises(RuntimeError, match="Event loop is closed") as closed:
         asyncio.run(hk.handoff(HISTORY, agent))
+    assert broken == ["failed"]
     (note,) = closed.value.__notes__
     assert "Give each loop a client of its own: `set_default_openai_client(AsyncOpenAI())`" in note

@@ -200,6 +200,7 @@ def failure(error: Exception, rejected: Rejected | None = None) -> Failure:
             error.add_note(f"It was the guardrail {error.guardrail.get_name()!r}.")
         case RuntimeError() if str(error) == "Event loop is closed":
             error.add_note(_STALE)
+            return Failure(error, "own")  # what reached the endpoint before it broke off explains nothing
     if type(error).__module__.startswith("websockets."):
         response = getattr(error, "response", None)
         return Failure(error, "service", str(error), getattr(response, "status_code", None))
