@@ -4,15 +4,19 @@ import base64
 import io
 import wave
 from copy import deepcopy
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from hypothesis import strategies as st
+from pydantic import BaseModel
 from pydantic_ai.messages import (
     AudioUrl,
     BinaryContent,
     CachePoint,
     Citation,
     CompactionPart,
+    ContentCitationAnchor,
     DocumentUrl,
     FilePart,
     ImageUrl,
@@ -73,6 +77,32 @@ JSON = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(TEXT, inner, max_size=2)),
     max_leaves=4,
 )
+
+
+class Customer(BaseModel):
+    """What a tool may return: a model."""
+
+    id: str
+    born: date
+
+
+@dataclass
+class Order:
+    """What a tool may return: a dataclass, with names that pydantic-ai's own parts have, too."""
+
+    id: str
+    speaker: str
+    settings: list[str]
+
+
+OBJECTS = st.one_of(
+    st.builds(Customer, id=TEXT, born=st.dates()),
+    st.builds(Order, TEXT, TEXT, st.lists(TEXT, max_size=1)),
+    st.dates(),
+    st.frozensets(WORDS, max_size=1),
+    st.dictionaries(st.one_of(st.dates(), st.integers(0, 9)), WORDS, min_size=1, max_size=1),
+    st.just(b"bytes"),
+)
 ARGS = st.one_of(st.just(None), st.dictionaries(TEXT, JSON, max_size=2), st.just('{"number": 7}'), st.just("{broken"))
 PNG = BinaryContent(b"\x89PNG", media_type="image/png")
 DETAIL = st.sampled_from((None, {"detail": "low"}, {"detail": "auto"}, {"other": 1}))
@@ -82,7 +112,12 @@ AUDIO = st.sampled_from(
 FILES = st.one_of(
     st.builds(ImageUrl, st.just("https://a.example/b.png"), vendor_metadata=DETAIL, force_download=st.booleans()),
     st.builds(BinaryContent, st.just(b"\x89PNG"), media_type=st.just("image/png"), vendor_metadata=DETAIL),
-    st.builds(BinaryContent, st.just(b"%PDF"), media_type=st.just("application/pdf")),
+    st.builds(
+        BinaryContent,
+        st.just(b"%PDF"),
+        media_type=st.sampled_from(("application/pdf", "text/plain", "application/json")),
+        identifier=st.sampled_from((None, "a.pdf")),
+    ),
     st.builds(BinaryContent, st.just(b"gif"), media_type=st.sampled_from(("image/gif", "video/mp4", "audio/wav"))),
     st.sampled_from(
         (
@@ -112,7 +147,10 @@ ASKED = st.one_of(
     st.builds(
         ToolReturnPart,
         TOOLS,
-        st.one_of(TEXT, JSON, st.lists(st.one_of(WORDS, FILES), max_size=3)),
+        st.one_of(
+            *(TEXT, JSON, OBJECTS, st.dictionaries(WORDS, OBJECTS, max_size=2)),
+            st.lists(st.one_of(WORDS, FILES, OBJECTS), max_size=3),
+        ),
         CALL_IDS,
         outcome=OUTCOMES,
         metadata=st.sampled_from((None, 1)),
@@ -123,7 +161,8 @@ ASKED = st.one_of(
     st.just(ToolAvailabilityDeltaPart(tools_added=["x"])),
 )
 OPENAI = st.sampled_from(("openai", None))
-CITED = st.sampled_from((None, [Citation([WebCitationSource("https://a.example", title="A")])]))
+SOURCE = WebCitationSource("https://a.example", title="A", excerpts=["As it says."])
+CITED = st.sampled_from((None, [Citation([SOURCE], anchor=ContentCitationAnchor(start=0, end=1))]))
 ANNOTATED = [{"type": "url_citation", "url": "https://a", "title": "A", "start_index": 0, "end_index": 1}]
 SAID = st.one_of(
     st.builds(

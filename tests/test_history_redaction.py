@@ -1,18 +1,25 @@
 """Redaction: no text that a model could read keeps the word, and nothing leads back to it; on the wire, too."""
 
+import base64
 import json
 import re
 from copy import deepcopy
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import pytest
 from agents.realtime import RealtimeAgent
 from history_samples import MESSAGES
 from hypothesis import HealthCheck, given, settings
+from pydantic import BaseModel
 from pydantic_ai import Agent
 from pydantic_ai.messages import (
     BinaryContent,
+    CachePoint,
+    Citation,
     CompactionPart,
+    ContentCitationAnchor,
     DocumentUrl,
     ModelMessage,
     ModelMessagesTypeAdapter,
@@ -31,12 +38,21 @@ from pydantic_ai.messages import (
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
+    WebCitationSource,
 )
 from pydantic_ai.models.openai import OpenAIResponsesModel
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint
-from handoffkit.history import INAUDIBLE, from_items, from_session_history, redacted, to_items, to_seed
+from handoffkit.history import (
+    INAUDIBLE,
+    from_items,
+    from_session_history,
+    redacted,
+    to_items,
+    to_seed,
+    to_session_history,
+)
 
 NAME, NUMBER = "Zoë", 4111111111111111
 
@@ -133,6 +149,67 @@ def test_json_stays_json_and_hides_nothing() -> None:
     assert args == ['{"n": "…"}', '{"n": "…", "n": 1}', '["…", {"…": []}]', "{}", "{…"]
 
 
+class Customer(BaseModel):
+    """What a tool may return: pydantic-ai keeps the object, and a model reads its JSON."""
+
+    id: str
+    born: date
+
+
+@dataclass
+class Order:
+    """A dataclass with the names of fields of pydantic-ai's parts."""
+
+    id: str
+    settings: str
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        Customer(id=NAME, born=date(1980, 2, 1)),
+        {"all": [Customer(id="7", born=date(1980, 2, 1)), Order(NAME, "x")]},
+        Order("7", NAME),
+        {NAME},
+        {date(1980, 2, 1): 1},
+        NAME.encode(),
+        json.dumps(NAME),
+        [NAME, BinaryContent(b"%PDF", media_type="application/pdf", identifier=f"{NAME}.pdf")],
+        [NAME, BinaryContent(json.dumps({"name": NAME}).encode(), media_type="application/json")],
+    ],
+    ids=["model", "objects in a list", "dataclass", "set", "keys", "bytes", "JSON text", "file name", "JSON file"],
+)
+@pytest.mark.parametrize("outcome", ["success", "failed"])
+def test_what_a_tool_returned_is_read_as_a_model_reads_it(returned: Any, outcome: Any) -> None:
+    part = ToolReturnPart("look_up", returned, "c1", outcome=outcome)
+    call = ModelResponse(parts=[ToolCallPart("look_up", "{}", "c1")])
+    before: list[ModelMessage] = [call, ModelRequest(parts=[part])]
+    after = redacted(before, lambda text: text.replace(NAME, "…").replace("1980", "…"))
+    (kept,) = after[1].parts
+    assert isinstance(kept, ToolReturnPart)
+    assert b"\\u00eb" not in b"".join(file.data for file in kept.files if isinstance(file, BinaryContent))
+    for converted in (to_items(after), to_seed(after), to_session_history(after)):
+        told = json.dumps(converted.items, ensure_ascii=False)
+        assert "…" in told
+        assert NAME not in told.replace("\\u00eb", "ë")
+        assert "1980" not in told
+    assert redacted(before, str) == before, "what holds nothing of the kind stays as it is"
+
+
+def test_digits_can_be_hidden_without_breaking_what_counts() -> None:
+    """Of a source the place goes, since the words have moved; how long and where are no text."""
+    cited = Citation([WebCitationSource("https://a.example/7")], anchor=ContentCitationAnchor(start=0, end=1))
+    asked = ModelRequest(parts=[UserPromptPart(["Room 7.", CachePoint()])])
+    said = ModelResponse(parts=[TextPart("Room 7.", citations=[cited])], history_digest="of the old words")
+    request, response = redacted([asked, said], lambda text: re.sub(r"\d", "#", text))
+    assert request.parts[0].content == ["Room #.", CachePoint()]  # type: ignore[union-attr]
+    (part,) = response.parts
+    assert isinstance(part, TextPart)
+    assert (part.content, part.citations) == ("Room #.", [Citation([WebCitationSource("https://a.example/#")])])
+    assert isinstance(response, ModelResponse)
+    assert response.history_digest is None
+
+
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(MESSAGES)
 def test_no_letter_is_left_of_any_conversation(messages: list[ModelMessage]) -> None:
@@ -141,17 +218,33 @@ def test_no_letter_is_left_of_any_conversation(messages: list[ModelMessage]) -> 
     def blank(text: str) -> str:
         return "x" * len(text)
 
-    for item in to_items(redacted(messages, blank)).items:
-        for text in texts(item):
-            assert set(re.sub("true|false|null", "", text)) <= set('x{}[]":, '), item
+    after = redacted(messages, blank)
+    for convert in (to_items, to_seed, to_session_history):
+        converted = convert(after)
+        for text in [converted.instructions, *(text for item in converted.items for text in texts(item))]:
+            assert set(re.sub("true|false|null", "", text)) <= set('x{}[]":, \\\n'), converted.items
+    said = [part for message in after for part in message.parts if isinstance(part, TextPart)]
+    assert {each.anchor for part in said for each in part.citations or ()} <= {None}
+    assert len(ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(after))) == len(messages)
 
 
 def texts(item: dict[str, Any]) -> list[str]:
     """Return what a model reads of an item, but for the mark of a cut reply, and words of the kit's and the SDK's."""
-    content = item.get("content", item.get("output", ""))
-    parts = [content] if isinstance(content, str) else [part.get("text", part.get("refusal", "")) for part in content]
+    content = item.get("content") or item.get("output") or ""
+    parts = [content] if isinstance(content, str) else [text for part in content for text in part_texts(part)]
+    parts.append(item.get("arguments", ""))
     ours = (INAUDIBLE, "The tool call was interrupted before a result was produced.")
-    return [text for part in parts if (text := part.partition("[Interrupted")[0].strip()) not in ours]
+    found = [part.partition("[Interrupted")[0].strip().removeprefix('{"error":') for part in parts]
+    return [text for text in found if text not in ours]
+
+
+def part_texts(part: dict[str, Any]) -> list[str]:
+    """Return the words of a part, its file's name, and what is in the file, if that is text."""
+    found = [part.get(name) or "" for name in ("text", "refusal", "transcript")]
+    name = str(part.get("filename", "")).removesuffix(".pdf").removesuffix(".txt")
+    head, _, body = str(part.get("file_data", "")).partition(",")
+    inside = base64.b64decode(body).decode() if "text/plain" in head else ""
+    return [*found, inside, re.sub("[0-9a-f]{6}", "", name)]
 
 
 SEED: list[ModelMessage] = [
