@@ -252,6 +252,22 @@ async def test_a_history_that_ends_in_a_thought_is_refused_unless_its_id_is_left
     assert (await answer_cut_off("omit")).final_output == "It is Paris."
 
 
+@pytest.mark.parametrize(
+    ("earlier", "since"),
+    [("Paris.", [[hk.Reasoning(THOUGHT), "Hello."]]), ([hk.Reasoning(THOUGHT), "Paris."], [THINKING, ON_ITS_WAY])],
+    ids=["words", "thought"],
+)
+async def test_a_history_of_an_earlier_connect_owes_nothing_to_what_is_thought_since(
+    client: None, earlier: Any, since: list[Any]
+) -> None:
+    script(earlier)
+    history = (await Runner.run(SUPPORT, "Capital of France?")).to_input_list()
+    script(*since, "It is Paris.")
+    await Runner.run(SUPPORT, "Where is it?")
+    again = await Runner.run(SUPPORT, [*history, {"role": "user", "content": "Sure?"}])
+    assert again.final_output == "It is Paris."
+
+
 async def test_leaving_out_the_id_of_a_thought_leaves_its_call_alone(client: None) -> None:
     script(THINKING, ON_ITS_WAY)
     with pytest.raises(openai.BadRequestError, match=UNTHOUGHT % "function_call"):

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection
 
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
-_KEPT = ("resp", "conv")  # what a client goes on from by its id alone
 
 
 class Ids:
@@ -19,8 +18,8 @@ class Ids:
 
     Args:
         seed: What no other source has that is used at the same time.
-        era: How many others had the same seed before. A response or a conversation of theirs is not here any more, so
-            one of this source is never taken for it.
+        era: How many others had the same seed before. A client may still hold what they made, and nothing of this
+            source is ever taken for it.
     """
 
     def __init__(self, seed: str, era: int = 0) -> None:
@@ -43,7 +42,7 @@ class Ids:
 
     def _next(self, prefix: str, length: int) -> str:
         self._counts[prefix] += 1
-        seed = f"{self._era}/{self._seed}" if self._era and prefix in _KEPT else self._seed
+        seed = f"{self._era}/{self._seed}" if self._era else self._seed
         digest = hashlib.sha256(f"{seed}/{prefix}/{self._counts[prefix]}".encode()).digest()
         number, letters = int.from_bytes(digest, "big"), ""
         for _ in range(length):
