@@ -1,5 +1,6 @@
 """The check of a call that was handed on while it went on. `checks` exports it."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from .call import Call
@@ -8,6 +9,8 @@ from .marks import LiveHandoff, Turn
 from .verdict import NotYet, checked, counted, take
 
 __all__ = ["handed_on"]
+
+_SEND = "`await my_call.send('...')` says something"
 
 
 @checked
@@ -23,13 +26,19 @@ def handed_on(found: Any, *agents: str, greeted: bool = False) -> str:
     log = given.log if isinstance(given, Call) else given
     taken = [mark for mark in log.marks if isinstance(mark, LiveHandoff)]
     if not taken:
-        raise NotYet("the call was not handed on", "no transfer was made in it; the caller's words decide")
+        spoken = any(turn.speaker == "caller" and not turn.seeded for turn in log.turns)
+        why = "no transfer was made in it; the caller's words decide" if spoken else f"nobody spoke in it; {_SEND}"
+        raise NotYet("the call was not handed on", why)
     names = [mark.to for mark in taken]
     if agents and names != list(agents):
-        raise NotYet("other agents took over", f"it went to {', '.join(names)}, and {', '.join(agents)} are asked")
+        raise NotYet("other agents took over", f"it went to {_in_order(names)}, and not to {_in_order(agents)}")
     for mark, follows in zip(taken, [*taken[1:], None], strict=True):
         _check_spoke(log, mark, follows.at if follows else float("inf"), greeted=greeted)
     return f"The call was handed on {counted(len(taken), 'time')}, and each new agent spoke by instructions of its own."
+
+
+def _in_order(names: Iterable[str]) -> str:
+    return ", then ".join(names)
 
 
 def _check_spoke(log: EventLog, mark: LiveHandoff, until: float, *, greeted: bool) -> None:

@@ -32,11 +32,21 @@ async def test_a_call_that_was_handed_on() -> None:
     praise = "✓ The call was handed on 1 time, and each new agent spoke by instructions of its own."
     for found in (call, call.log):
         assert str(checks.handed_on(found, "Billing", greeted=True)) == praise
-    assert "because it went to Billing, and Sales are asked" in str(checks.handed_on(call, "Sales"))
+    assert "because it went to Billing, and not to Sales." in str(checks.handed_on(call, "Sales"))
+    assert "and not to Billing, then Front." in str(checks.handed_on(call, "Billing", "Front"))
 
 
 async def test_a_call_that_stayed_where_it_was() -> None:
-    assert "the call was not handed on" in str(checks.handed_on(await held("I see.")))
+    said = str(checks.handed_on(await held("I see.")))
+    assert said == "Not yet: the call was not handed on, because no transfer was made in it; the caller's words decide."
+
+
+async def test_a_call_in_which_a_turn_was_not_awaited() -> None:
+    hk.connect(model=hk.ScriptedModel(["I see."]))
+    with pytest.warns(RuntimeWarning, match="never awaited"):
+        async with hk.Call(RealtimeAgent(name="Front")) as call:
+            call.send("I was charged twice.")  # type: ignore[unused-coroutine]
+    assert "because nobody spoke in it; `await my_call.send('...')` says something." in str(checks.handed_on(call))
 
 
 async def test_an_agent_that_never_spoke() -> None:
