@@ -89,6 +89,17 @@ async def test_runs_side_by_side_have_a_lane_each() -> None:
     assert said == lanes
 
 
+async def test_a_request_that_is_refused_on_its_lane_is_sent_again() -> None:
+    held_up = hk.Fault("response.created", "delay", seconds=0.3)
+    script("One.", "Two.", faults=(held_up, hk.Fault("response.create", "status", 2, "client", status=429)))
+    profile = OpenAIModelProfile(openai_responses_supports_websocket_stream_id=True)
+    async with asyncio.timeout(60), OpenAIResponsesModel("gpt-5.2", profile=profile) as model:
+        results = await asyncio.gather(*(agent(model).run(text) for text in ("First.", "Second.")))
+    assert sorted(result.output for result in results) == ["One.", "Two."]
+    [refused] = hk.log().filter("error")
+    assert (refused.data["status"], refused.data["stream_id"]) == (429, "lane-1")
+
+
 async def test_a_request_that_is_refused_for_a_while_is_sent_again() -> None:
     script("One.", faults=(hk.Fault("response.create", "status", direction="client", status=429),))
     assert (await agent().run("First.")).output == "One."

@@ -99,16 +99,17 @@ class Line:
         self.connection.message("client", message, event)
         if isinstance(message, str) and event and (fault := self._faults.strike("client", event[0])):
             if fault.action == "status" and event[0] == "response.create" and self.connection.channel == "responses":
-                await self._refuse(fault)
+                await self._refuse(fault, event[1] or {})
                 return None
             return await self._strike(fault, message)
         return message
 
-    async def _refuse(self, fault: Fault) -> None:
-        """Answer a request with the event that says what a status says over HTTP."""
+    async def _refuse(self, fault: Fault, request: dict[str, Any]) -> None:
+        """Answer a request, on the lane that it came by, with the event that says what a status says over HTTP."""
         self._note(fault)
         body = fault.data or ApiError("A fault was asked for.", type="server_error").body()
-        await self.send({"type": "error", "status": fault.status, **body})
+        lane = {"stream_id": request["stream_id"]} if request.get("stream_id") else {}
+        await self.send({"type": "error", "status": fault.status, **body, **lane})
 
     def _note(self, fault: Fault) -> None:
         self.connection.frame("server", "fault", {"action": fault.action, "event": fault.event, "nth": fault.nth})
