@@ -39,8 +39,9 @@ def request(
     words: Iterable[str] = (),
     without: Iterable[str] = (),
     fields: Iterable[str] = (),
+    back: int = 0,
 ) -> str:
-    """Check what the last request of a text agent gave the model to read.
+    """Check what the last request of a text agent, or an earlier one, gave the model to read.
 
     Args:
         found: The log, such as `hk.log()` gives, or a part of it.
@@ -48,25 +49,32 @@ def request(
         words: What must stand somewhere in the request, letter by letter.
         without: What must stand nowhere in it.
         fields: What the request must have besides, such as `previous_response_id`.
+        back: How many requests before the last one it stands.
     """
-    body, given = _last_request(take(found, EventLog, "the log", "`hk.log()`"))
-    text = json.dumps(body, ensure_ascii=False)
+    body, given = _request(take(found, EventLog, "the log", "`hk.log()`"), back)
+    which, text = _which(back), json.dumps(body, ensure_ascii=False)
     if missing := [word for word in words if word not in text]:
-        raise NotYet(f"{missing[0]!r} is not in the last request", f"its input is {given}")
+        raise NotYet(f"{missing[0]!r} is not in {which}", f"its input is {given}")
     if left := [word for word in without if word in text]:
-        raise NotYet(f"{left[0]!r} is still in the last request", "the model reads everything that is in it")
+        raise NotYet(f"{left[0]!r} is still in {which}", "the model reads everything that is in it")
     if lacking := [name for name in fields if body.get(name) is None]:
-        raise NotYet(f"the last request has no `{lacking[0]}`", f"it has only {', '.join(sorted(body))}")
+        raise NotYet(f"{which} has no `{lacking[0]}`", f"it has only {', '.join(sorted(body))}")
     if items is not None and len(given) != items:
-        raise NotYet(f"the last request has not {counted(items, 'item')}", f"it has {len(given)}")
-    return f"The last request gave the model {counted(len(given), 'item')} to read, as it was asked for."
+        raise NotYet(f"{which} has not {counted(items, 'item')}", f"it has {len(given)}")
+    return f"{which.capitalize()} gave the model {counted(len(given), 'item')} to read, as it was asked for."
 
 
-def _last_request(log: EventLog) -> tuple[dict[str, Any], list[Any]]:
-    """Return the JSON of the last request to a model, and the items of its input."""
+def _which(back: int) -> str:
+    return {0: "the last request", 1: "the request before the last"}.get(back, f"request {back} before the last")
+
+
+def _request(log: EventLog, back: int) -> tuple[dict[str, Any], list[Any]]:
+    """Return the JSON of a request to a model, and the items of its input."""
     asked = log.filter(_ASKED, channel=("responses", "chat"), dir="client")
     if not asked:
         raise NotYet("no request was sent", "no agent has been run since `hk.connect()`")
-    body = asked[-1].data
+    if len(asked) <= back:
+        raise NotYet(f"{_which(back)} is missing", f"the log has only {counted(len(asked), 'request')}")
+    body = asked[-1 - back].data
     given = body.get("input", body.get("messages", []))
     return body, given if isinstance(given, list) else [given]

@@ -47,7 +47,7 @@ def run(
     _check_ended(given)
     asked, kinds = len(given.raw_responses), Counter(item.type for item in given.new_items)
     if requests is not None and asked != requests:
-        raise NotYet(f"the run did not take {counted(requests, 'request')}", f"it took {asked}")
+        raise NotYet(f"the run did not take {counted(requests, 'request')}", f"it took {asked}{_by_way_of(kinds)}")
     if kinds[_TOOLS] < tools:
         raise NotYet(f"too few tools were called ({kinds[_TOOLS]} of {tools})", "the model asked for no more")
     if kinds[_HANDOFFS] < handoffs:

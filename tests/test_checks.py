@@ -169,6 +169,9 @@ async def test_what_the_last_request_gave_the_model_to_read(connected: Endpoint)
     assert "has not 2 items, because it has 1" in str(checks.request(log, items=2))
     await AsyncOpenAI().chat.completions.create(model="gpt-5.2", messages=[{"role": "user", "content": SECOND}])
     assert checks.request(log, items=1, words=[SECOND], without=[FIRST])
+    assert str(checks.request(log, back=1, words=[FIRST])).startswith("✓ The request before the last gave the model")
+    assert "is not in the request before the last" in str(checks.request(log, back=1, words=[SECOND]))
+    assert "request 2 before the last is missing, because the log has only 2" in str(checks.request(log, back=2))
     call = await held(FIRST)
     assert "no request was sent" in str(checks.request(call.log)), "a voice agent's is none"
 

@@ -50,7 +50,9 @@ async def test_a_run_its_requests_its_tools_and_its_handoffs() -> None:
     run = await ran(LOOK, hk.ToolCall("transfer_to_billing", "{}"), "Billing here.")
     praise = "✓ The run came to its end in 3 requests, with 1 call of a tool and 1 handoff."
     assert str(checks.run(run, requests=3, tools=1, handoffs=1, gave="packed", in_history=True)) == praise
-    assert "did not take 2 requests, because it took 3" in str(checks.run(run, requests=2))
+    assert "did not take 2 requests, because it took 3, with 1 call of a tool and 1 handoff." in str(
+        checks.run(run, requests=2)
+    )
     assert "too few tools were called (1 of 2)" in str(checks.run(run, tools=2))
     assert "too few handoffs happened (1 of 2)" in str(checks.run(run, handoffs=2))
     assert "because it got 'packed'" in str(checks.run(run, gave="sent"))
