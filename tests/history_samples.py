@@ -70,7 +70,9 @@ NASTY = (
 )
 TEXT = st.one_of(st.sampled_from(NASTY), st.text(max_size=12))
 WORDS = TEXT.filter(bool)
-CALL_IDS = st.sampled_from(("c1", "c2", "c3", "call_of_more_than_thirty_two_characters"))
+CALL_IDS = st.sampled_from(
+    ("c1", "c2", "c3", "call_of_more_than_thirty_two_characters", "functions.look_up:0", "c" * 65)
+)
 TOOLS = st.sampled_from(("look_up", "weather", "transfer_to_billing"))
 JSON = st.recursive(
     st.one_of(st.integers(-9, 9), TEXT, st.booleans()),

@@ -330,6 +330,27 @@ def test_what_is_no_item_is_named(wrong: Any) -> None:
         from_items([{"role": "user", "content": 7}])
 
 
+@pytest.mark.parametrize(
+    ("call_id", "refused"),
+    [("functions.look_up:0", {to_seed}), ("", {to_items, to_seed}), ("c" * 65, {to_items, to_seed})],
+)
+def test_an_id_that_the_other_side_would_refuse_is_made_anew(call_id: str, refused: set[Any]) -> None:
+    """Other services' calls have such ids. The Responses API takes 1 to 64 characters, whatever they are."""
+    call = ToolCallPart("look_up", "{}", call_id, id="fc_1", provider_name="openai")
+    returns = ToolReturnPart("look_up", "shipped", call_id)
+    messages: list[ModelMessage] = [ModelResponse(parts=[call]), ModelRequest(parts=[returns])]
+    for convert in (to_items, to_seed):
+        converted = convert(messages)
+        called, returned = converted.items
+        assert called["call_id"] == returned["call_id"]
+        assert (called["call_id"] != call_id) == (convert in refused)
+        assert ("name" in [loss.kind for loss in converted.losses]) == (convert in refused)
+        assert ("id" in called) == (convert not in refused and convert is to_items), "by it the old call would be found"
+    driver = Driver()
+    for item in to_seed(messages).items:
+        assert driver.send("conversation.item.create", item=item)[-1]["type"] == "conversation.item.done"
+
+
 def test_a_realtime_session_takes_the_seed() -> None:
     driver = Driver()
     for item in to_seed(CALL).items:

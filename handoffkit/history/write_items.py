@@ -5,6 +5,7 @@ from itertools import groupby
 
 from pydantic_ai.messages import ModelMessage, SpeechPart, ToolReturnPart, UserPromptPart
 
+from .call_ids import RESPONSES, with_call_ids
 from .files import Record, written
 from .losses import Converted, Losses
 from .notes import note_return, note_speech
@@ -23,7 +24,7 @@ def to_items(messages: Sequence[ModelMessage]) -> Converted[Record]:
     instructions, found = steps(messages, losses)
     items: list[Record] = []
     answers = Answers(losses)
-    for answer, group in groupby(found, key=lambda step: step.answer):
+    for answer, group in groupby(with_call_ids(found, RESPONSES, losses), key=lambda step: step.answer):
         same = list(group)
         items += answers.items(same) if answer else [item for step in same if (item := _asked(step, losses))]
     return Converted(items, instructions, losses.all())

@@ -1,11 +1,11 @@
 """pydantic-ai messages as items for `conversation.item.create`, with which a realtime session begins."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
 from pydantic_ai.messages import ModelMessage, SpeechPart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 
+from .call_ids import REALTIME, with_call_ids
 from .files import Record
 from .losses import Converted, Losses
 from .marker import marked, unmarked
@@ -14,9 +14,6 @@ from .realtime_content import note_other, note_text, output_text, typed
 from .sound import pcm_of
 from .steps import Refusal, Step, steps
 from .words import INAUDIBLE
-
-LONGEST_ID = 32
-"""Characters: the Realtime API refuses longer ids."""
 
 
 def to_seed(messages: Sequence[ModelMessage]) -> Converted[Record]:
@@ -28,14 +25,13 @@ def to_seed(messages: Sequence[ModelMessage]) -> Converted[Record]:
     losses = Losses()
     instructions, found = steps(messages, losses)
     seed = _Seed(losses)
-    items = [item for step in found if (item := seed.item(step))]
+    items = [item for step in with_call_ids(found, REALTIME, losses) if (item := seed.item(step))]
     return Converted(items, instructions, losses.all())
 
 
 class _Seed:
     def __init__(self, losses: Losses) -> None:
         self.losses = losses
-        self._call_ids: dict[str, str] = {}
 
     def item(self, step: Step) -> Record | None:
         part, where = step.part, step.where
@@ -46,9 +42,8 @@ class _Seed:
             case SpeechPart(speaker="user"):
                 return {"type": "message", "role": "user", "content": [self._spoken(part, where)]}
             case ToolReturnPart():
-                call_id = self._call_id(part.tool_call_id, where)
                 output = output_text(part, where, self.losses)
-                return {"type": "function_call_output", "call_id": call_id, "output": output}
+                return {"type": "function_call_output", "call_id": part.tool_call_id, "output": output}
             case ToolCallPart():
                 return self._call(part, step)
             case TextPart():
@@ -95,18 +90,7 @@ class _Seed:
             self.losses.leave("provider_details")
         called = {"name": part.tool_name, "arguments": arguments(part)}
         status = {"status": "incomplete"} if step.cut else {}
-        return {"type": "function_call", "call_id": self._call_id(part.tool_call_id, step.where), **called, **status}
-
-    def _call_id(self, call_id: str, where: str) -> str:
-        """Return the id of a call, made anew if it is too long for the API."""
-        if len(call_id) <= LONGEST_ID:
-            return call_id
-        if call_id not in self._call_ids:
-            self._call_ids[call_id] = hashlib.sha256(call_id.encode()).hexdigest()[:LONGEST_ID]
-            self.losses.add(
-                "name", where, f"the id of a call is made anew, since it has more than {LONGEST_ID} characters"
-            )
-        return self._call_ids[call_id]
+        return {"type": "function_call", "call_id": part.tool_call_id, **called, **status}
 
 
 def _reply(text: str, *, cut: bool) -> Record:
