@@ -6,7 +6,9 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
+import openai
 import psutil
 import pytest
 
@@ -178,6 +180,16 @@ def test_a_clean_end_leaves_no_process_and_no_file(tmp_path: Path) -> None:
     done = kernel(code, tmp_path)
     assert gone(int(done.stdout.splitlines()[-1]))
     assert list(tmp_path.glob("handoffkit-*")) == []
+
+
+async def test_whoever_has_an_answer_finds_its_end_in_the_log(connected: Endpoint) -> None:
+    client = openai.AsyncOpenAI()
+    for streams in (False, True) * 20:
+        answer: Any = await client.responses.create(model="gpt-5.2", input="Hello.", stream=streams)
+        if streams:
+            async with answer:
+                assert [event async for event in answer]
+        assert hk.log()[-1].event == "close"
 
 
 def test_a_file_in_the_notebook_folder_does_not_shadow_the_endpoint(tmp_path: Path) -> None:

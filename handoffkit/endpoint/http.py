@@ -27,6 +27,23 @@ _GENERATORS = {"responses": responses, "chat/completions": chat}
 class Http(Face):
     """Everything else below `/v1`: one exchange, answered by the simulation or passed on."""
 
+    _written: Connection | None = None
+    """Where the exchange is written down."""
+
+    def finish(self, chunk: Any = None) -> "asyncio.Future[None]":
+        """End the answer; whoever has it finds its end in the log."""
+        self._ended()
+        return super().finish(chunk)
+
+    def cut(self) -> None:
+        """Cut the TCP connection, unless the answer is out already."""
+        self._ended()
+        super().cut()
+
+    def _ended(self) -> None:
+        if self._written is not None:
+            self._written.closed(None, "", "server")
+
     async def _exchange(self, path: str) -> None:
         try:
             admit(self.request, self.endpoint.token)
@@ -35,7 +52,7 @@ class Http(Face):
         channel = path.split("/")[0]
         channel = channel if channel in ("responses", "chat", "conversations") else "other"
         label = self.request.headers.get(HANDOFF)
-        connection = self.endpoint.tap.connection(channel, label, f"/v1/{path}")
+        self._written = connection = self.endpoint.tap.connection(channel, label, f"/v1/{path}")
         event = f"{self.request.method} /v1/{path}"
         try:
             body = _json(self.request.body)
@@ -50,7 +67,7 @@ class Http(Face):
         except (Cut, StreamClosedError):
             self.cut()
         finally:
-            connection.closed(None, "", "server")
+            self._ended()
 
     get = post = delete = put = patch = _exchange
 
