@@ -25,8 +25,11 @@ from .waiting import Waiting
 if TYPE_CHECKING:
     from .widgets.panel import Panel
 
+_LEAVING = 120.0  # seconds: more than hanging up takes, whatever it waits for
+
 Phase = Literal["ready", "starting", "on", "ending", "ended"]
 """How a call stands."""
+_STRANDED = "the event loop that it was started in has ended"
 
 
 class Call(Recorded):
@@ -76,7 +79,8 @@ class Call(Recorded):
         self._waiting = Waiting(self._session, self._wire, self._endpoint, self._folder, reply_timeout)
         self._turns = TurnTaking(self._session, self._wire, self._endpoint, self._spoken, self._waiting)
         self._started, self._over = False, ""
-        self._leaving = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._leaving, self._left = False, asyncio.Event()
         self._opening = asyncio.Lock()
         self._panel: Panel | None = None
         self._listening = Listening(self.mark)
@@ -87,7 +91,7 @@ class Call(Recorded):
         """Open the session; called again, it does nothing.
 
         Raises:
-            CallOver: The call has been hung up.
+            CallOver: The call has been hung up, or has ended with its event loop.
             EndpointGone: The endpoint process has ended.
         """
         async with self._opening:
@@ -96,7 +100,7 @@ class Call(Recorded):
             if not self._started:
                 if not self._endpoint.alive:
                     raise EndpointGone
-                await self._session.open()
+                await self._open()
                 self._started = True
                 self._handoffs.begin(self.agent)
                 if self.speak_first:
@@ -213,11 +217,28 @@ class Call(Recorded):
     async def hang_up(self) -> None:
         """End the call; called again, it does nothing. What was said stays readable, and can be handed off.
 
-        Words of the caller's that are still on their way are waited for, up to ten seconds without anything new.
+        Words of the caller's that are still on their way are waited for, up to ten seconds without anything new. Where
+        somebody else is hanging up already (a panel), the end of that is waited for.
         """
-        if self._over or self._leaving:
+        if self._leaving:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._left.wait(), _LEAVING)
             return
         self._leaving = True
+        try:
+            await self._leave()
+        finally:
+            self._left.set()
+
+    async def _open(self) -> None:
+        try:
+            await self._session.open()
+        except Exception:
+            if self._wire.conversation is not None:
+                await self._waiting.closed()
+            raise
+
+    async def _leave(self) -> None:
         try:
             await self._handoffs.end()
             if self._started and not self._wire.closed:
@@ -334,9 +355,16 @@ class Call(Recorded):
     def __repr__(self) -> str:
         return f"<Call {self.label}, {self.state}>"
 
+    @property
+    def _stranded(self) -> bool:
+        """Whether the event loop that the call was started in has ended, as at the end of an `asyncio.run`."""
+        return self._loop is not None and self._loop.is_closed()
+
     def _check(self) -> None:
         if self._over or self._leaving:
             raise CallOver(self._over or "being hung up")
+        if self._stranded:
+            raise CallOver(_STRANDED)
         if not self._started:
             raise CallNotStarted
         if not self._endpoint.alive:

@@ -164,11 +164,11 @@ async def test_a_turn_of_a_hundred_thousand_characters(agent: Agent[None, str]) 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", None])
 async def test_an_empty_turn_is_refused_and_nothing_is_sent(text: Any, agent: Agent[None, str]) -> None:
     async with hk.Call(agent) as call:
-        before = len(call.log)
         with pytest.raises(EmptyTurn, match="needs words"):
             await call.send(text)
-        assert len(call.log) == before
         await call.send(FIRST)
+    asked = ("conversation.item.create", "response.create")
+    assert [frame.event for frame in call.log.filter(dir="client") if frame.event in asked] == list(asked)
 
 
 async def test_a_second_turn_while_a_reply_runs_is_refused(agent: Agent[None, str]) -> None:
@@ -254,9 +254,9 @@ async def test_interrupting_nothing_does_nothing(agent: Agent[None, str]) -> Non
     async with hk.Call(agent) as call:
         await call.interrupt()
         await call.send(FIRST)
-        before = len(call.log)
         await call.interrupt(played_ms=5)
-        assert len(call.log) == before
+    sent = [frame.event for frame in call.log.filter(channel="realtime", dir="client")]
+    assert sent == ["open", "session.update", "conversation.item.create", "response.create", "close"]
 
 
 FAILED = {
@@ -372,6 +372,17 @@ async def test_an_exception_in_the_block_hangs_up_and_keeps_what_was_said(agent:
     (call,) = calls
     assert repr(call) == "<Call call-1, hung up>"
     assert said(call)[0] == ("caller", FIRST)
+
+
+async def test_who_hangs_up_while_somebody_else_does_waits_for_the_end(agent: Agent[None, str]) -> None:
+    """As a cell does whose panel is hanging up already."""
+    call = await hk.Call(agent).start()
+    await call.send(FIRST)
+    first = asyncio.create_task(call.hang_up())
+    await asyncio.sleep(0)  # it has begun
+    await call.hang_up()
+    assert call.log[-1].event == "close"
+    await first
 
 
 async def test_the_end_of_a_call_is_in_its_log_as_soon_as_it_is_hung_up(agent: Agent[None, str]) -> None:
