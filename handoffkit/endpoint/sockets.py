@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable
 from typing import Any, ClassVar, Protocol
 
+from tornado.httputil import HTTPServerRequest
 from tornado.websocket import WebSocketHandler
 
 from .face import HANDOFF, Face
@@ -37,6 +38,7 @@ class Socket(Face, WebSocketHandler):
     """Where its frames stand in the log, and what its address ends with."""
     who: Answerer | None = None
     line: Line | None = None
+    _left = False
 
     def check_origin(self, origin: str) -> bool:
         """Refuse every page; `admit` has said so before."""
@@ -46,6 +48,7 @@ class Socket(Face, WebSocketHandler):
         """Admit the client, reach the upstream where there is one, then upgrade."""
         try:
             label, model = self.asked(admit(self.request, self.endpoint.token))
+            _check_handshake(self.request)
         except ApiError as error:
             return self.refuse(error)
         connection = self.endpoint.tap.connection(self.channel, label, f"/v1/{self.channel}", model)
@@ -58,6 +61,8 @@ class Socket(Face, WebSocketHandler):
             connection.frame("server", str(error.status), error.body())
             connection.closed(None, "handshake refused", "server")
             return self.refuse(error)
+        if self._left:  # while the upstream was reached
+            return self.who.close()
         await super().get(*args, **kwargs)
 
     @abstractmethod
@@ -97,6 +102,7 @@ class Socket(Face, WebSocketHandler):
 
     def on_close(self) -> None:
         """Write down how the connection ended."""
+        self._left = True
         if self.who:
             self.who.close()
         if self.line:
@@ -160,6 +166,20 @@ class ResponsesSocket(Socket):
         """Return what asks a simulated model for each response."""
         settings, ids = self.endpoint.settings, Ids(line.connection.name, self.endpoint.era)
         return ResponsesSimulation(ids, settings.model, self.endpoint.store, line, settings.session_seconds)
+
+
+def _check_handshake(request: HTTPServerRequest) -> None:
+    """Demand a WebSocket's handshake (RFC 6455, section 4.2.1), before anybody is asked on its behalf.
+
+    Raises:
+        ApiError: It asks for something else.
+    """
+    headers = request.headers
+    asks = [word.strip().lower() for word in headers.get("Connection", "").split(",")]
+    if headers.get("Upgrade", "").lower() != "websocket" or "upgrade" not in asks:
+        raise ApiError(f"{request.path} is a WebSocket here: connect to ws://{request.host}{request.path}.", status=426)
+    if headers.get("Sec-WebSocket-Version") != "13" or not headers.get("Sec-WebSocket-Key"):
+        raise ApiError("A WebSocket's handshake has a Sec-WebSocket-Key, and the Sec-WebSocket-Version 13.")
 
 
 def _name(connection: Connection) -> tuple[str, str]:
