@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import Server, ServerConnection, serve
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, ConnectionClosedOK
+from websockets.frames import CloseCode
 
 import handoffkit as hk
 from handoffkit.connect import current
@@ -127,3 +128,27 @@ async def test_a_client_that_leaves_takes_its_upstream_along(path: str) -> None:
         assert await ended.get() == 1000
     by = [frame.data["by"] for frame in hk.log().filter("close")]
     assert by == ["client", "drop"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_an_upstream_may_close_without_a_code(path: str) -> None:
+    async def close_without_a_code(socket: ServerConnection) -> None:
+        async with socket.send_context():
+            socket.protocol.send_close()
+
+    async with asyncio.timeout(BOUND), upstream(close_without_a_code), client(path) as socket:
+        with pytest.raises(ConnectionClosedOK):
+            await socket.recv()
+        assert socket.close_code == CloseCode.NO_STATUS_RCVD
+    assert (hk.log()[-1].event, hk.log()[-1].data["by"]) == ("close", "server")
+
+
+async def test_what_is_nested_as_deep_as_it_can_be_passes_too() -> None:
+    async def nests(socket: ServerConnection) -> None:
+        for depth in range(900, 1000):
+            await socket.send('{"type": "deep", "a": ' + "[" * depth + "]" * depth + "}")
+        await silent(socket)
+
+    async with asyncio.timeout(BOUND), upstream(nests), client("responses") as socket:
+        for _ in range(100):
+            assert str(await socket.recv()).startswith('{"type": "deep"')

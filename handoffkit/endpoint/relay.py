@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 _PASSED_ON = ("accept", "content-type", "openai-beta", "openai-organization", "openai-project", "user-agent")
 _PASSED_BACK = ("content-type", "retry-after", "retry-after-ms", "x-request-id", "x-should-retry")
 _CONNECT, _READ = 20.0, 600.0  # seconds
+_NO_CODE = 1005  # what stands for a close without a code; it is never sent (RFC 6455, section 7.4.1)
 _NO_SOCKET = (200, 404, 405, 426, 501)  # what a service says to a handshake where it speaks HTTP alone
+
+Close = Callable[[int | None, str | None], None]
+"""Closes the client's connection, with a code and a reason."""
 
 
 def _headers(settings: Settings, request: HTTPServerRequest) -> dict[str, str]:
@@ -40,13 +44,13 @@ def _headers(settings: Settings, request: HTTPServerRequest) -> dict[str, str]:
 class SocketRelay:
     """A WebSocket that is answered by the upstream."""
 
-    def __init__(self, upstream: "ClientConnection", line: Line, close: Callable[[int, str], None]) -> None:
+    def __init__(self, upstream: "ClientConnection", line: Line, close: "Close") -> None:
         self._upstream, self._line, self._close = upstream, line, close
         self._pump: asyncio.Task[None] | None = None
 
     @classmethod
     async def connect(
-        cls, settings: Settings, request: HTTPServerRequest, path: str, line: Line, close: Callable[[int, str], None]
+        cls, settings: Settings, request: HTTPServerRequest, path: str, line: Line, close: "Close"
     ) -> "SocketRelay":
         """Reach the upstream.
 
@@ -107,7 +111,7 @@ class SocketRelay:
                 (end.rcvd.code, end.rcvd.reason) if end.rcvd else (1011, "the upstream dropped the connection")
             )
             self._line.connection.closed(code, reason, "server" if end.rcvd else "drop")
-            self._close(code, reason)
+            self._close(*((None, None) if code == _NO_CODE else (code, reason)))
         except Cut:
             self.close()
 

@@ -102,6 +102,9 @@ class Tap:
             text = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode()
         except UnicodeEncodeError:  # a lone surrogate, which JSON can carry and UTF-8 cannot
             text = json.dumps(line, separators=(",", ":")).encode()
+        except RecursionError:  # what can just be read cannot always be written, a few levels deeper
+            left_out = {"left_out": "it is nested too deep to be written down"}
+            text = json.dumps(line | {"data": left_out}, separators=(",", ":")).encode()
         _write_all(self._file, text + b"\n")
 
     def _split_audio(self, conn: str, event: str, data: dict[str, Any]) -> tuple[dict[str, Any], AudioRef | None]:
