@@ -102,18 +102,18 @@ def test_deciding_what_does_not_wait_says_what_does() -> None:
 
 
 async def test_the_service_ends_a_session_in_its_time_and_what_was_said_stays() -> None:
-    hk.connect(session_seconds=1.5)
+    hk.connect(session_seconds=4.5)
     call = await hk.Call(Agent(instructions="Help.")).start()
     await call.send("My laptop does not charge.")
     expires = call.expires_at
     assert expires is not None
-    assert 0 < expires < 4
+    assert 0 < expires < 9
     async with asyncio.timeout(20):
         while call.state == "open":  # noqa: ASYNC110  the log tells nobody
             await asyncio.sleep(0.02)
     (ended,) = [mark for mark in call.log.marks if isinstance(mark, CallEnded)]
     assert not ended.clean
-    assert "maximum duration of 0.025 minutes" in ended.how
+    assert "maximum duration of 0.075 minutes" in ended.how
     assert [error.data["error"]["code"] for error in call.log.filter("error")] == ["session_expired"]
     with pytest.raises((CallOver, ReplyFailed)):
         await call.send("Hello?")

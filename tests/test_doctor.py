@@ -186,18 +186,18 @@ def test_a_machine_without_a_sound_card_needs_none(card: Card, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("code", "found", "do"),
+    ("code", "patience", "found", "do"),
     [
-        ('print(\'{"missing": "PortAudio library not found"}\')', "not reached: PortAudio library", "libportaudio2"),
-        ("import os; os.abort()", "PortAudio ended the process", "sound setup"),
-        ("import time; time.sleep(60)", "not looked at", ""),
+        ('print(\'{"missing": "PortAudio library not found"}\')', 60, "not reached: PortAudio library", "libportaudio2"),
+        ("import os; os.abort()", 60, "PortAudio ended the process", "sound setup"),
+        ("import time; time.sleep(60)", 1, "not looked at", ""),
     ],
 )
 def test_a_sound_card_that_cannot_be_reached_is_a_note(
-    monkeypatch: pytest.MonkeyPatch, code: str, found: str, do: str
+    monkeypatch: pytest.MonkeyPatch, code: str, patience: float, found: str, do: str
 ) -> None:
     monkeypatch.setattr(doctor, "_DEVICES", code)
-    monkeypatch.setattr(doctor, "_PATIENCE", 2.0)
+    monkeypatch.setattr(doctor, "_PATIENCE", patience)
     finding = findings()["Sound card"]
     assert finding.state == "note"
     assert found in finding.found

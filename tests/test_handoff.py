@@ -633,11 +633,11 @@ async def test_a_turn_is_mended_in_a_new_call_that_goes_on(connected: Endpoint) 
 
 async def test_a_reply_that_never_ends_is_waited_for_and_then_refused(connected: Endpoint) -> None:
     scripted(GOOD, faults=[hk.Fault("response.done", "drop", nth=2)])
-    call = await hk.Call(Agent(), reply_timeout=0.2).start()
+    call = await hk.Call(Agent(), reply_timeout=3).start()  # time enough for the first reply
     await call.send(FIRST)
     with pytest.raises(hk.errors.ReplyTimeout):
         await call.send(SECOND)
-    with pytest.raises(CallIncomplete, match=r"nothing came for 0\.\d s while a reply is under way"):
+    with pytest.raises(CallIncomplete, match=r"nothing came for \d+\.\d s while a reply is under way"):
         await call.handoff(triage(), patience=0.3)
     await call.hang_up()
     result = await call.handoff(triage())

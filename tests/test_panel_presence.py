@@ -1,7 +1,9 @@
 """Who is there: pages that go, come back, stay away; a kernel that is blocked; and the sound between page and call."""
 
 import asyncio
+import contextlib
 import time
+from collections.abc import AsyncIterator
 
 import pytest
 from conftest import ROOT
@@ -148,13 +150,30 @@ async def test_what_waits_for_the_call_is_bounded() -> None:
 # Pages and calls.
 
 
+@contextlib.asynccontextmanager
+async def beating(page: Page) -> AsyncIterator[None]:
+    """Have a page say that it is there while the block runs, however long a slow machine takes for that."""
+
+    async def beat() -> None:
+        while True:
+            page.send("beat", mic=False)
+            await asyncio.sleep(0.1)
+
+    beats = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beats.cancel()
+
+
 async def test_a_page_that_is_gone_hangs_up_the_call_that_it_drove(connected: Endpoint) -> None:
     call = new_call("Is the light on?")
     async with shown(Panel(call, gone=1.0, bye=0.5)) as page:
-        page.send("start")
-        await page.phase("on")
-        page.send("say", text=FIRST)
-        await page.until(lambda: page.texts() == [FIRST, "Is the light on?"])
+        async with beating(page):
+            page.send("start")
+            await page.phase("on")
+            page.send("say", text=FIRST)
+            await page.until(lambda: page.texts() == [FIRST, "Is the light on?"])
         await page.until(lambda: call.state == "hung up")
         await page.until(lambda: not page.panel._desk.feed.running)
         page.send("hello")
@@ -168,29 +187,32 @@ async def test_a_call_that_only_cells_drive_outlives_its_page(connected: Endpoin
     call = new_call("Is the light on?")
     panel = Panel(call, gone=0.5)
     async with shown(panel) as page:
-        await call.start()
-        await page.phase("on")
+        async with beating(page):
+            await call.start()
+            await page.phase("on")
         await page.until(lambda: not panel._desk.feed.running)
         assert call.state == "open"
         assert (await call.send(FIRST)).text == "Is the light on?"
         page.send("hello")
-        await page.until(lambda: page.texts() == [FIRST, "Is the light on?"])
+        async with beating(page):
+            await page.until(lambda: page.texts() == [FIRST, "Is the light on?"])
 
 
 async def test_a_beat_after_a_long_absence_brings_the_panel_back(connected: Endpoint) -> None:
     panel = Panel(new_call("Is the light on?"), gone=0.5)
     async with shown(panel) as page:
         await page.until(lambda: not panel._desk.feed.running)
-        page.send("beat", mic=False)
-        page.send("start")
-        await page.phase("on")
+        async with beating(page):
+            page.send("start")
+            await page.phase("on")
 
 
 async def test_a_blocked_kernel_is_said_and_is_no_absence(connected: Endpoint) -> None:
     call = new_call("Is the light on?")
     async with shown(Panel(call, gone=2.0)) as page:
-        page.send("start")
-        await page.phase("on")
+        async with beating(page):
+            page.send("start")
+            await page.phase("on")
         block(3.5)
         await page.trouble("The kernel was busy for")
         assert call.state == "open"
