@@ -1,7 +1,8 @@
 """The agents of one call, made ready for it: greetings, tools that may fail, handoffs that are counted.
 
-The user's agents are left as they are. Copies of them, by the SDK's own `clone`, go into the session; what is reached
-by a handoff is copied when it is reached, so agents may hand over in circles.
+The user's agents are left as they are. Copies of them go into the session; what is reached by a handoff is copied when
+it is reached, so agents may hand over in circles. What an agent says and can do is asked of the user's own: a function
+that makes instructions, or says whether a tool is offered, gets that one, and what was changed in it counts.
 """
 
 import copy
@@ -12,6 +13,7 @@ from typing import Any
 from agents import FunctionTool, RunContextWrapper, Tool
 from agents.handoffs import Handoff
 from agents.realtime import RealtimeAgent, realtime_handoff
+from agents.tool_context import ToolContext
 
 from ..errors import BadGreeting, GreetingForNobody
 from ..transfers import Transfers
@@ -54,27 +56,40 @@ class AgentGraph:
         self.replies = Replies(lambda kept: transfers.on_ignored(kept), side_by_side=side_by_side)
         """The replies of the model, of which each hands the call on once."""
         _check(self._greetings, first)
-        self.first = self.ready(first)
-        """The copy that the session begins with."""
 
     def ready(self, agent: _Agent) -> _Agent:
-        """Return the copy of *agent* for this call."""
+        """Return the copy of *agent* for this call.
+
+        It is none by the SDK's `clone`, which asks the constructor: an agent of a class of the user's own may have
+        another one.
+        """
         if id(agent) not in self._copies:
-            made = agent.clone(tools=[self._tool(tool) for tool in agent.tools], handoffs=[])
-            if greeting := self._greetings.get(agent.name):
-                made.instructions = _greeting(agent, greeting)
+            made = copy.copy(agent)
+            made.get_system_prompt = functools.partial(self._instructions, agent)  # type: ignore[method-assign]
+            made.get_all_tools = functools.partial(self._tools, agent)  # type: ignore[method-assign]
             self._copies[id(agent)] = agent, made
-            made.handoffs = [self._handoff(each) for each in agent.handoffs]
+            made.handoffs = [self._handoff(each, agent) for each in agent.handoffs]
         return self._copies[id(agent)][1]
 
-    def _tool(self, tool: Tool) -> Tool:
-        """Return a tool that answers when it raises: the SDK would end the whole session."""
+    async def _instructions(self, agent: _Agent, context: RunContextWrapper[Any]) -> str:
+        """Return the instructions of *agent* as they are now, and its greeting."""
+        own, greeting = await agent.get_system_prompt(context), self._greetings.get(agent.name)
+        return "\n\n".join(part for part in (own, greeting and GREETING.format(words=greeting)) if part)
+
+    async def _tools(self, agent: _Agent, context: RunContextWrapper[Any]) -> list[Tool]:
+        """Return the tools that *agent* offers now, those of its MCP servers too."""
+        return [self._tool(tool, agent) for tool in await agent.get_all_tools(context)]
+
+    def _tool(self, tool: Tool, agent: _Agent) -> Tool:
+        """Return a tool of *agent* that answers when it raises: the SDK would end the whole session."""
         if not isinstance(tool, FunctionTool):
             return tool
         made, invoke = copy.copy(tool), tool.on_invoke_tool
 
         @functools.wraps(invoke)
         async def answers(context: Any, arguments: str) -> Any:
+            if isinstance(context, ToolContext):
+                context.agent = agent
             try:
                 return await invoke(context, arguments)
             except Exception as error:
@@ -86,11 +101,13 @@ class AgentGraph:
             return _FAILED
 
         made.on_invoke_tool = answers
+        if callable(enabled := tool.is_enabled):
+            made.is_enabled = lambda context, copied: enabled(context, agent)
         if made.timeout_behavior == "raise_exception":
             made.timeout_behavior, made.timeout_error_function = "error_as_result", late
         return made
 
-    def _handoff(self, given: "_Agent | Handoff[Any, Any]") -> "Handoff[Any, Any]":
+    def _handoff(self, given: "_Agent | Handoff[Any, Any]", owner: _Agent) -> "Handoff[Any, Any]":
         """Return a handoff that leads to the copy, is counted, and is not offered beyond the limit."""
         handoff = given if isinstance(given, Handoff) else realtime_handoff(given)
         self.replies.transfers.add(handoff.tool_name)
@@ -101,10 +118,10 @@ class AgentGraph:
                 lambda: self._invoked(invoke, context, arguments), waits=self.replies.side_by_side
             )
 
-        async def is_offered(context: RunContextWrapper[Any], agent: Any) -> bool:
+        async def is_offered(context: RunContextWrapper[Any], copied: Any) -> bool:
             if not self._transfers.allowed:
                 return False
-            offered = enabled(context, agent) if callable(enabled) else enabled
+            offered = enabled(context, owner) if callable(enabled) else enabled
             return bool(await offered if hasattr(offered, "__await__") else offered)
 
         made.on_invoke_handoff, made.is_enabled = hand_over, is_offered
@@ -116,14 +133,6 @@ class AgentGraph:
             return agent  # the SDK says what is wrong with it
         self._transfers.taken(agent.name)
         return self.ready(agent)
-
-
-def _greeting(agent: _Agent, words: str) -> Callable[..., Any]:
-    async def instructions(context: RunContextWrapper[Any], copied: _Agent) -> str:
-        own = await agent.get_system_prompt(context)
-        return "\n\n".join(part for part in (own, GREETING.format(words=words)) if part)
-
-    return instructions
 
 
 def _check(greetings: Mapping[str, str], first: _Agent) -> None:

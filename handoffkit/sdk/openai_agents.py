@@ -77,7 +77,7 @@ class AgentsSession:
         self._graph = AgentGraph(*given, side_by_side=side_by_side)
         self._tracker = HeardTracker(self.playback)
         self._model = Transport(self._graph.replies)
-        self._runner = RealtimeRunner(self._graph.first, model=self._model, config=options.run_config)
+        self._first = agent
         self._config: dict[str, Any] = {
             "url": f"{endpoint.base_url.replace('http', 'ws', 1)}/realtime?model={quote(name, safe='')}",
             "api_key": f"{endpoint.token}.{label}",
@@ -98,7 +98,9 @@ class AgentsSession:
         """Open the session, with the history that it begins with; whatever keeps it from opening is raised here."""
         try:
             async with asyncio.timeout(_OPEN):
-                session = await self._runner.run(context=self._options.context, model_config=self._config)  # type: ignore[arg-type]
+                first, options = self._graph.ready(self._first), self._options
+                runner = RealtimeRunner(first, model=self._model, config=options.run_config)
+                session = await runner.run(context=options.context, model_config=self._config)  # type: ignore[arg-type]
                 await session.enter()
                 self._session = session
                 self._tracker.playing = self._tracker.playing or self.playback.audible
