@@ -245,6 +245,48 @@ async def test_a_handoff_of_ones_own_is_carried_out_as_it_says(connected: Endpoi
     assert [str(mark) for mark in call.log.marks if mark.kind == "live_handoff"] == ["The call was handed to Billing."]
 
 
+@pytest.mark.parametrize("side_by_side", [True, False])
+@pytest.mark.parametrize("arguments", ['{"reason": "no desk"}', '{"wrong": 1}'])
+async def test_a_transfer_that_raises_leaves_the_call_where_it_was(
+    arguments: str, side_by_side: bool, connected: Endpoint
+) -> None:
+    """Its function raises, or the model has given it what it does not take; the SDK would end the whole session."""
+
+    def on_handoff(context: RunContextWrapper[Any], why: Why) -> None:
+        raise LookupError(why.reason)
+
+    handoff = realtime_handoff(RealtimeAgent(name="Billing"), on_handoff=on_handoff, input_type=Why)
+    front = RealtimeAgent(name="Front", instructions="You are the front desk.", handoffs=[handoff])
+    scripted(hk.ToolCall("transfer_to_billing", arguments), "I could not transfer you.", "Still here.")
+    async with hk.Call(front, run_config={"async_tool_calls": side_by_side}) as call:
+        with pytest.raises(ToolRaised, match="the call goes on") as raised:
+            await call.send(ASKS)
+        assert "It was the transfer 'transfer_to_billing'." in getattr(raised.value.__cause__, "__notes__", [])
+        again = await call.send("Hello?")
+    assert (again.text, again.instructions) == ("Still here.", "You are the front desk.")
+    assert outputs(call) == ["The transfer failed."]
+    assert not [mark for mark in call.log.marks if mark.kind in ("live_handoff", "silence")]
+
+
+@pytest.mark.parametrize("side_by_side", [True, False])
+async def test_where_the_first_of_two_transfers_raises_the_second_counts(
+    side_by_side: bool, connected: Endpoint
+) -> None:
+    def on_handoff(context: RunContextWrapper[Any]) -> None:
+        raise LookupError("no desk")
+
+    billing = realtime_handoff(RealtimeAgent(name="Billing"), on_handoff=on_handoff)
+    sales = RealtimeAgent(name="Sales", instructions="You are sales.")
+    scripted([TO_BILLING, hk.ToolCall("transfer_to_sales", "{}")], "Sales, good morning.")
+    front = RealtimeAgent(name="Front", handoffs=[billing, sales])
+    async with hk.Call(front, run_config={"async_tool_calls": side_by_side}) as call:
+        with pytest.raises(ToolRaised, match="no desk"):
+            await call.send(ASKS)
+    assert [(turn.text, turn.instructions) for turn in call.turns[-1:]] == [("Sales, good morning.", "You are sales.")]
+    assert sorted(outputs(call)) == ["The transfer failed.", '{"assistant": "Sales"}']
+    assert len(call.log.filter("response.create", dir="client")) == 2
+
+
 # MCP servers
 
 ORDERS = """

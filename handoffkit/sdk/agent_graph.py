@@ -114,9 +114,14 @@ class AgentGraph:
         made, invoke, enabled = copy.copy(handoff), handoff.on_invoke_handoff, handoff.is_enabled
 
         async def hand_over(context: RunContextWrapper[Any], arguments: str) -> Any:
-            return await self.replies.last.hand_over(
-                lambda: self._invoked(invoke, context, arguments), waits=self.replies.side_by_side
-            )
+            reply, waits = self.replies.last, self.replies.side_by_side
+            try:
+                return await reply.hand_over(lambda: self._invoked(invoke, context, arguments), waits=waits)
+            except Exception as error:  # the SDK would end the whole session
+                error.add_note(f"It was the transfer {handoff.tool_name!r}.")
+                self._raised(error)
+                reply.failed.add(handoff.tool_name)
+                return reply.taker or self.ready(owner)
 
         async def is_offered(context: RunContextWrapper[Any], copied: Any) -> bool:
             if not self._transfers.allowed:

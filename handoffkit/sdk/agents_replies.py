@@ -17,6 +17,8 @@ from agents.realtime.model_inputs import RealtimeModelSendToolOutput
 
 ONE_AT_A_TIME = "The call was handed over already: one transfer at a time."
 """What the model is told of a second transfer in one reply."""
+FAILED = "The transfer failed."
+"""What the model is told of one that raised: no detail of the error, as with a tool."""
 _WHOLE = 1.0  # seconds in which the reply ends that asks for a transfer; by then all that it asks for is known
 _REMEMBERED = 64  # calls
 
@@ -28,29 +30,43 @@ class OneReply:
         self.transfers: list[str] = []
         """The ids of its calls that hand the call over, in order."""
         self.whole = asyncio.Event()
-        self.answered = 0
-        self._lock = asyncio.Lock()
-        self._agent: Any = None
-
-    @property
-    def taker(self) -> str:
-        """The name of the agent that it has handed the call to; empty if none."""
-        return str(getattr(self._agent, "name", ""))
+        self.failed: set[str] = set()
+        """The names of those of its transfers that raised, so that whoever had the call still has it."""
+        self.answered, self.told = 0, False
+        self._lock, self._decided, self._tried = asyncio.Lock(), asyncio.Event(), 0
+        self.taker: Any = None
+        """The agent that it has handed the call to, None if none."""
 
     async def hand_over(self, carry_out: Callable[[], Awaitable[Any]], *, waits: bool) -> Any:
-        """Return the agent that has the call, handing it over if that has not been done.
+        """Return the agent that has the call, handing it over if that has not been done; where that fails, raise.
 
         Args:
             carry_out: Hands it over, and returns the agent.
-            waits: First wait until the reply has ended, so that all its transfers are known.
+            waits: First wait until the reply has ended, so that all its transfers are known; and after a failure, until
+                another one of them has succeeded, or none.
         """
         if waits:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.whole.wait(), _WHOLE)
+            await _bounded(self.whole)
+        failed: Exception | None = None
         async with self._lock:
-            if self._agent is None:
-                self._agent = await carry_out()
-            return self._agent
+            self._tried += 1
+            if self.taker is None:
+                try:
+                    self.taker = await carry_out()
+                except Exception as error:
+                    failed = error
+            if self.taker is not None or self._tried == len(self.transfers):
+                self._decided.set()
+        if failed is None:
+            return self.taker
+        if waits:
+            await _bounded(self._decided)
+        raise failed
+
+
+async def _bounded(event: asyncio.Event) -> None:
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), _WHOLE)
 
 
 class Replies(RealtimeModelListener):
@@ -86,12 +102,13 @@ class Replies(RealtimeModelListener):
         if reply is None:
             return output
         reply.answered += 1
-        if len(reply.transfers) < 2:
-            return output
         last = reply.answered == len(reply.transfers)
-        if reply.answered == 1:
+        if output.tool_call.name in reply.failed:
+            return replace(output, output=FAILED, start_response=last)
+        first, reply.told = not reply.told, True
+        if first:
             return replace(output, start_response=last)
-        self._ignored(reply.taker)
+        self._ignored(str(getattr(reply.taker, "name", "")))
         return replace(output, output=ONE_AT_A_TIME, start_response=last)
 
     def _called(self, item: dict[str, Any]) -> None:
