@@ -23,6 +23,7 @@ from pydantic_ai.messages import (
     FilePart,
     FileUrl,
     ImageUrl,
+    InstructionDeltaPart,
     ModelMessage,
     ModelRequest,
     ModelResponse,
@@ -122,6 +123,7 @@ def of_messages(messages: Sequence[ModelMessage]) -> Meaning:
     meaning = Meaning()
     requests = [number for number, each in enumerate(messages, 1) if isinstance(each, ModelRequest)]
     instructions: list[tuple[str, str]] = []
+    changed: dict[object, tuple[str, str]] = {}
     for number, message in enumerate(messages, 1):
         where = f"message {number}"
         if isinstance(message, ModelResponse):
@@ -135,12 +137,26 @@ def of_messages(messages: Sequence[ModelMessage]) -> Meaning:
                     meaning.superseded.append((part.content, where))
                 else:
                     meaning.operate(part.content, where)
+            elif isinstance(part, InstructionDeltaPart) and part.id is not None:
+                if part.id in changed and changed[part.id][0] != part.content:
+                    meaning.superseded.append(changed[part.id])
+                changed[part.id] = (part.content or "", where)
             else:
                 _asked(part, where, meaning)
+    for text, where in changed.values():
+        before = any(_number(thing.where) < _number(where) for thing in meaning.things if thing.kind in _SAID)
+        meaning.operator += [(text, where, before)] if text else []
     if instructions:
         meaning.operator.append((*instructions[-1], False))
         meaning.superseded += [each for each in instructions if each[0] != instructions[-1][0]]
     return meaning
+
+
+_SAID = ("user", "agent", "call", "result", "file")
+
+
+def _number(where: str) -> int:
+    return int(where.split()[1])
 
 
 def _asked(part: Any, where: str, meaning: Meaning) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from pydantic_ai.messages import (
+    AgentInstructionSource,
     AudioUrl,
     BinaryContent,
     CachePoint,
@@ -20,6 +21,8 @@ from pydantic_ai.messages import (
     DocumentUrl,
     FilePart,
     ImageUrl,
+    InstructionDeltaPart,
+    InstructionId,
     ModelMessage,
     ModelRequest,
     ModelResponse,
@@ -27,6 +30,7 @@ from pydantic_ai.messages import (
     NativeToolReturnPart,
     RetryFeedbackPart,
     RetryInfo,
+    RunInstructionSource,
     SpeechPart,
     SpeechTimestamp,
     SystemPromptPart,
@@ -161,6 +165,11 @@ ASKED = st.one_of(
     st.builds(RetryFeedbackPart, WORDS, retry=st.just(RetryInfo(cause="model_retry"))),
     st.builds(CompactionPart, WORDS),
     st.just(ToolAvailabilityDeltaPart(tools_added=["x"])),
+    st.builds(
+        InstructionDeltaPart,
+        id=st.sampled_from((InstructionId(RunInstructionSource(), name="a"), InstructionId(AgentInstructionSource()))),
+        content=st.one_of(st.none(), WORDS),
+    ),
 )
 OPENAI = st.sampled_from(("openai", None))
 SOURCE = WebCitationSource("https://a.example", title="A", excerpts=["As it says."])

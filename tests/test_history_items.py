@@ -185,6 +185,33 @@ def test_of_instructions_that_were_replaced_the_last_hold() -> None:
         assert sorted(kinds) == [("place", "message 3"), ("superseded", "message 1"), ("superseded", "message 1")]
 
 
+async def test_an_instruction_that_changes_on_the_way_is_the_one_in_force() -> None:
+    """pydantic-ai keeps the first words in `instructions` and each change as a part of a later request."""
+    days = iter(["It is Monday.", "It is Tuesday.", "It is Wednesday.", "", "It is Friday."])
+    agent = PydanticAgent(TestModel(custom_output_text="Yes."), instructions="Be kind.")
+
+    @agent.instructions(on_change="append", name="day")
+    def day() -> str:
+        return next(days)
+
+    history: list[ModelMessage] = []
+    told = []
+    for asked in ("Hi.", "And now?", "And now?", "And now?", "And now?"):
+        history = (await agent.run(asked, message_history=history)).all_messages()
+        told.append([convert(history).instructions for convert in (to_items, to_session_history, to_seed)])
+    assert told == [
+        [f"Be kind.{day}"] * 3
+        for day in ("\n\nIt is Monday.", "\n\nIt is Tuesday.", "\n\nIt is Wednesday.", "", "\n\nIt is Friday.")
+    ]
+    kinds = [(loss.kind, loss.where) for loss in to_items(history).losses if loss.kind != "record"]
+    assert sorted(kinds) == sorted(
+        [
+            *[("place", f"message {number}") for number in (3, 5, 9)],
+            *[("superseded", f"message {number}") for number in (1, 3, 5)],
+        ]
+    )
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_what_a_model_was_told_to_do_over_is_the_result_of_its_call_or_left_out() -> None:
     messages: list[ModelMessage] = [

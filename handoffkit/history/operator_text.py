@@ -1,5 +1,7 @@
 """What the operator wrote into a history, gathered apart from what was said: it is never a caller's words."""
 
+from collections.abc import Mapping
+
 from .losses import Losses
 
 
@@ -10,6 +12,8 @@ class OperatorText:
         self._losses = losses
         self._texts: list[str] = []
         self._standing: tuple[str, str] | None = None
+        self._blocks: dict[object, tuple[str, str]] = {}
+        self._changed: dict[object, tuple[str, str]] = {}
         self.talking = False
         """Something has been said already: what comes now stood between words, and loses that place."""
 
@@ -29,7 +33,31 @@ class OperatorText:
             self._losses.add("superseded", self._standing[0], "instructions that later ones replaced are left out")
         self._standing = (where, text)
 
+    def begin(self, where: str, blocks: Mapping[object, str]) -> None:
+        """Note the blocks of the standing instructions that can change one by one: each change before is in them."""
+        self._blocks = {id: (where, text) for id, text in blocks.items()}
+        self._changed = {}
+
+    def change(self, where: str, id: object, text: str) -> None:
+        """Put *text* in the place of one block of the standing instructions, from here on; no text takes it away."""
+        if text and self.talking:
+            self._losses.add("place", where, "operator text that stood between what was said is now in `instructions`")
+        if (old := self._changed.get(id) or self._blocks.get(id)) and old[1] not in ("", text):
+            self._losses.add("superseded", old[0], "a part of the instructions that was replaced later is left out")
+        self._changed[id] = (where, text)
+
     def whole(self) -> str:
         """Return all of it, its parts an empty line apart."""
-        standing = [self._standing[1]] if self._standing else []
-        return "\n\n".join(dict.fromkeys([*self._texts, *standing]))
+        return "\n\n".join(dict.fromkeys([*self._texts, *filter(None, self._in_force())]))
+
+    def _in_force(self) -> list[str]:
+        """Return the standing instructions with each changed block in its place, or behind them if it is new."""
+        text, new = self._standing[1] if self._standing else "", []
+        for id, (_, now) in self._changed.items():
+            before = self._blocks[id][1] if id in self._blocks else ""
+            if before and before in text:
+                text = text.replace(before, now, 1)
+                text = text if now else text.replace("\n\n\n\n", "\n\n").strip()
+            else:
+                new.append(now)
+        return [text, *new]

@@ -11,6 +11,9 @@ from typing import Any
 from pydantic_ai.messages import (
     INTERRUPTED_TOOL_RETURN_CONTENT,
     CompactionPart,
+    InstructionBaselinePart,
+    InstructionDeltaPart,
+    InstructionPart,
     ModelMessage,
     ModelRequest,
     ModelResponse,
@@ -106,6 +109,12 @@ def _asked(
                 losses.add("retry", where, "what the model was told to do over is left out")
             case CompactionPart():
                 _summary(part, where, operator, losses)
+            case InstructionBaselinePart():
+                losses.leave("what instructions are made of")
+                blocks = [each for each in part.instructions if isinstance(each, InstructionPart)]
+                operator.begin(where, {each.id: each.content for each in blocks})
+            case InstructionDeltaPart() if part.id is not None:
+                operator.change(where, part.id, part.content or "")
             case _:
                 kind = getattr(part, "part_kind", type(part).__name__)
                 losses.add("change", where, f"a record of a change ({kind}) is left out")
