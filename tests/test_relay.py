@@ -1,8 +1,10 @@
 """Live: everything is sent on. A second endpoint stands for the service, so nothing leaves this machine."""
 
+import asyncio
 import json
 import os
 from collections.abc import Generator
+from typing import Any
 
 import openai
 import pytest
@@ -117,6 +119,29 @@ async def test_an_upstream_that_leaves_in_the_middle(
         with pytest.raises(hk.errors.ReplyFailed):
             await call.send(FIRST)
     assert call.log[-1].event == "close"
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_who_leaves_before_the_answer_takes_the_upstream_along(
+    streamed: bool, service: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = "response.in_progress" if streamed else "POST /v1/responses"
+    live(service, monkeypatch, faults=(hk.Fault(event, "delay", seconds=600),))
+    create: Any = openai.AsyncOpenAI().responses.create
+    leaving = asyncio.create_task(read_all(create(model="gpt-5.2", input=FIRST, stream=streamed)))
+    await anext(service.log().follow("fault", idle_timeout=10))
+    leaving.cancel()
+    for log in (hk.log(), service.log()):
+        close = await anext(log.follow("close", idle_timeout=10))
+        assert close.data["by"] == "drop"
+
+
+async def read_all(answer: Any) -> None:
+    """Wait for an answer, and for all the events of one that is streamed."""
+    came = await answer
+    if hasattr(came, "__aiter__"):
+        async for _ in came:
+            pass
 
 
 async def test_a_preset_base_url_is_the_upstream(service: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,6 +166,21 @@ async def test_a_conversation_is_free_again_after_a_request_that_failed() -> Non
     assert await words(conversation.id) == [("user", "First."), ("assistant", "One.")]
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_who_leaves_before_the_answer_is_answered_no_more_and_locks_nobody_out(streamed: bool) -> None:
+    script("One.", faults=(hk.Fault("POST /v1/responses", "delay", seconds=600.0),))
+    conversation = await AsyncOpenAI().conversations.create()
+    create: Any = AsyncOpenAI().responses.create
+    leaving = asyncio.create_task(create(model="gpt-5.2", input="Lost.", conversation=conversation.id, stream=streamed))
+    fault = await anext(hk.log().follow("fault", idle_timeout=10))
+    leaving.cancel()
+    left = await anext(hk.log().follow("close", conn=fault.conn, idle_timeout=10))
+    assert left.data["by"] == "drop"
+    assert (await Runner.run(SUPPORT, "First.", conversation_id=conversation.id)).final_output == "One."
+    assert locked() == []
+    assert await words(conversation.id) == [("user", "First."), ("assistant", "One.")]
+
+
 async def test_a_session_in_a_conversation_keeps_every_turn_once(transport: str) -> None:
     script(ORDER, ON_ITS_WAY, "You are welcome.")
     session = OpenAIConversationsSession(openai_client=AsyncOpenAI())

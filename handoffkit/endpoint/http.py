@@ -27,6 +27,9 @@ _GENERATORS = {"responses": responses, "chat/completions": chat}
 class Http(Face):
     """Everything else below `/v1`: one exchange, answered by the simulation or passed on."""
 
+    _work: "asyncio.Future[None] | None" = None
+    _left = False
+
     _written: Connection | None = None
     """Where the exchange is written down."""
 
@@ -55,19 +58,33 @@ class Http(Face):
         self._written = connection = self.endpoint.tap.connection(channel, label, f"/v1/{path}")
         event = f"{self.request.method} /v1/{path}"
         try:
-            body = _json(self.request.body)
-            connection.frame("client", event, body)
-            fault = self.strike(connection, event)
-            late = fault.seconds if fault and fault.action == "delay" else 0.0
-            if not late and await self.suffer(fault, connection):
-                return
-            await self._answer(path, body, connection, late)
+            self._work = asyncio.ensure_future(self._work_on(path, event, connection))
+            await self._work
         except ApiError as error:
             self._say(connection, error.status, error.body())
         except (Cut, StreamClosedError):
+            connection.closed(None, "", "drop")
             self.cut()
+        except asyncio.CancelledError:
+            if not self._left:
+                raise
+            connection.closed(None, "", "drop")
         finally:
-            self._ended()
+            connection.closed(None, "", "server")
+
+    async def _work_on(self, path: str, event: str, connection: Connection) -> None:
+        body = _json(self.request.body)
+        connection.frame("client", event, body)
+        fault = self.strike(connection, event)
+        late = fault.seconds if fault and fault.action == "delay" else 0.0
+        if late or not await self.suffer(fault, connection):
+            await self._answer(path, body, connection, late)
+
+    def on_connection_close(self) -> None:
+        """Stop: the client has gone, which is how a response is cancelled that does not run in the background."""
+        self._left = True
+        if self._work:
+            self._work.cancel()
 
     get = post = delete = put = patch = _exchange
 
