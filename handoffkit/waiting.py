@@ -55,10 +55,13 @@ class Waiting:
             end = await self._end(end.end_seq)
         if end.verdict == "failed":
             raise ReplyFailed(end.ordinal, end.reason) from await self._why()
-        if (error := self._session.tool_error()) is not None:
-            raise ToolRaised(error) from error
+        self._check_tools()
         replies = [turn for turn in self._wire.turns if turn.speaker == "agent" and turn.seq > after]
         return replies[-1] if replies else nothing_said(end)
+
+    def _check_tools(self) -> None:
+        if (error := self._session.tool_error()) is not None:
+            raise ToolRaised(error, self._session.advice) from error
 
     async def _why(self) -> BaseException | None:
         """Return what the SDK says of the end of the connection, if that is what has gone wrong."""
@@ -88,8 +91,7 @@ class Waiting:
         for end in ends:
             if end.verdict == "failed":
                 raise ReplyFailed(end.ordinal, end.reason) from await self._why()
-        if (error := self._session.tool_error()) is not None:
-            raise ToolRaised(error) from error
+        self._check_tools()
         return ends
 
     async def passed_over(self, before: int, last: int) -> None:

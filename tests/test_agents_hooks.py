@@ -336,7 +336,7 @@ async def test_a_server_of_tools_that_dies_ends_no_call(server: MCPServerStdio, 
     async with server:
         front = RealtimeAgent(name="Front", mcp_servers=[server], mcp_config={"failure_error_function": None})
         async with hk.Call(front) as call:
-            with pytest.raises(ToolRaised, match="the call goes on"):
+            with pytest.raises(ToolRaised, match="return a value, or give it a `failure_error_function=`"):
                 await call.send("Where is it?")
             assert (await call.send("Thank you.")).text == "Goodbye."
     assert outputs(call) == ["The tool failed."]

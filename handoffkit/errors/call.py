@@ -108,11 +108,10 @@ class ReplyTimeout(CallError):
 class ToolRaised(CallError):
     """A tool of the voice agent's raised an error, which is this one's cause."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: Exception, advice: str) -> None:
         super().__init__(
             f"A tool raised {error!r}. The agent was told only that the tool failed, and it has answered; the reply is "
-            "in `call.transcript`, and the call goes on. Let the tool return a value, or raise "
-            "`pydantic_ai.ModelRetry('...')` with words for the agent."
+            f"in `call.transcript`, and the call goes on. Let the tool return a value, or {advice}."
         )
 
 

@@ -69,6 +69,8 @@ class AgentsSession:
         """What is heard of the agent, and how much of it."""
         self.interrupts: Callable[[], bool] = lambda: True
         """Whether a caller who begins to speak stops the agent; this SDK sees to that by itself."""
+        self.advice = "give it a `failure_error_function=` whose words the agent is told"
+        """What to do besides where a tool raises."""
         self.transfers = Transfers(options.max_handoffs)
         """How often the call was handed on in the turn that is under way."""
         self._raised: list[Exception] = []

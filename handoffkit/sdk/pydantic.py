@@ -71,6 +71,8 @@ class PydanticSession:
         """What is heard of the agent, and how much of it."""
         self.interrupts: Callable[[], bool] = lambda: True
         """Whether a caller who begins to speak stops the agent, as the settings of turn detection have it."""
+        self.advice = "raise `pydantic_ai.ModelRetry('...')` with words for the agent"
+        """What to do besides where a tool raises."""
 
     async def open(self) -> None:
         """Open the session; whatever keeps it from opening is raised here."""

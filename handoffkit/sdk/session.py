@@ -19,6 +19,8 @@ class Session(Protocol):
     """What is heard of the agent, and how much of it."""
     interrupts: Callable[[], bool]
     """Whether a caller who begins to speak stops the agent, as the settings of turn detection have it."""
+    advice: str
+    """What to do besides where a tool raises, in words that follow "or"."""
 
     @property
     def live(self) -> Any:
