@@ -1,6 +1,7 @@
 """A forgotten `await` is said in a sentence, every time, and stands in the log: in a script, a task and a notebook."""
 
 import asyncio
+import gc
 import inspect
 import subprocess
 import sys
@@ -38,6 +39,7 @@ def forget(coroutine: object) -> None:
 @pytest.fixture(autouse=True)
 def heard(connected: Endpoint) -> Iterator[list[str]]:
     """Return what is said, as it reaches whoever shows warnings; leave no hook behind, whatever was put over it."""
+    gc.collect()  # what other tests have left behind says so now
     before, said = warnings.showwarning, list[str]()
 
     def hear(message: Warning | str, category: type[Warning], *where: object) -> None:
