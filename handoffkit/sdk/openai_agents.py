@@ -97,7 +97,11 @@ class AgentsSession:
         """Who has the call since a handoff."""
 
     async def open(self) -> None:
-        """Open the session, with the history that it begins with; whatever keeps it from opening is raised here."""
+        """Open the session, with the history that it begins with; whatever keeps it from opening is raised here.
+
+        It can be tried again; of what went wrong before, nothing counts then.
+        """
+        self._taken, self._refused, self._failure, self._model.leaving = asyncio.Event(), "", None, False
         try:
             async with asyncio.timeout(_OPEN):
                 first, options = self._graph.ready(self._first), self._options
