@@ -91,6 +91,7 @@ def _part(part: Any, param: str) -> None:
 def _call(call: Any, param: str) -> None:
     mapping(call, param)
     require(call, ["id", "type", "function"], f"{param}.")
+    text(call["id"], f"{param}.id")
     one_of("function")(call["type"], f"{param}.type")
     mapping(call["function"], f"{param}.function")
     for name in ("name", "arguments"):

@@ -220,6 +220,8 @@ def _check_part(part: Any, allowed: Sequence[str], param: str) -> None:
     if field := {"input_text": "text", "output_text": "text", "refusal": "refusal"}.get(kind):
         require(part, [field], f"{param}.")
         text(part[field], f"{param}.{field}")
+    if part.get("transcript") is not None:
+        text(part["transcript"], f"{param}.transcript")
 
 
 def _output(value: Any, param: str) -> None:

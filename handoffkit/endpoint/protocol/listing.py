@@ -43,8 +43,9 @@ def _after(ordered: list[Record], after: str | None) -> int:
 def _limit(found: str) -> int:
     if not found.isdecimal():
         raise wrong_type("limit", "an integer", found)
-    if not 1 <= int(found) <= 100:
-        side, sign = ("below min", ">= 1") if int(found) < 1 else ("above max", "<= 100")
+    number = int(found.lstrip("0")[:4] or "0")  # `int` takes no thousands of digits, and the first ones tell as well
+    if not 1 <= number <= 100:
+        side, sign = ("below min", ">= 1") if number < 1 else ("above max", "<= 100")
         message = f"Invalid 'limit': integer {side}imum value. Expected a value {sign}, but got {found} instead."
         raise ApiError(message, code=f"integer_{side.replace(' ', '_')}_value", param="limit")
-    return int(found)
+    return number

@@ -11,6 +11,7 @@ from .api_error import ApiError
 from .fields import (
     Check,
     anything,
+    array,
     boolean,
     check_fields,
     identifier,
@@ -85,9 +86,18 @@ def check_choice(value: Any, param: str) -> None:
     require(value, ["type"], f"{param}.")
     if value["type"] == "function":
         require(value, ["name"], f"{param}.")
+        text(value["name"], f"{param}.name")
     elif value["type"] == "allowed_tools":
         require(value, ["mode", "tools"], f"{param}.")
         one_of("auto", "required")(value["mode"], f"{param}.mode")
+        array(_check_allowed, "tools")(value["tools"], f"{param}.tools")
+
+
+def _check_allowed(value: Any, param: str) -> None:
+    mapping(value, param)
+    for name in ("type", "name"):
+        if name in value:
+            text(value[name], f"{param}.{name}")
 
 
 def echoed(tool: dict[str, Any]) -> dict[str, Any]:
