@@ -251,6 +251,25 @@ def test_a_summary_before_a_handoff_gives_the_caller_their_words_back() -> None:
     assert caller_words(from_items(nested_again).items) == ["It broke."]
 
 
+def test_a_summary_that_cannot_be_read_is_named() -> None:
+    """It stays an agent's, the caller's words too: with wrappers of one's own, or where lines run into each other."""
+    (summary,) = default_handoff_history_mapper([{"role": "user", "content": "It broke."}])
+    text = str(summary["content"])  # type: ignore[typeddict-item]
+    for changed in (text.replace("CONVERSATION HISTORY", "TALK"), text.replace("It broke.", "It broke.\n2. Twice.")):
+        converted = from_items([{**summary, "content": changed}])
+        assert [(loss.kind, loss.where) for loss in converted.losses] == [("unknown", "item 1")]
+        assert [message.kind for message in converted.items] == ["response"]
+
+
+def test_a_file_beside_operator_text_is_named() -> None:
+    shown: list[Any] = [
+        {"type": "input_text", "text": "Be kind."},
+        {"type": "input_image", "image_url": "https://a.example/b.png"},
+    ]
+    converted = from_items([{"role": "developer", "content": shown}])
+    assert (converted.instructions, [loss.kind for loss in converted.losses]) == ("Be kind.", ["file"])
+
+
 def test_a_reply_that_looks_like_a_summary_stays_a_reply() -> None:
     (summary,) = default_handoff_history_mapper([{"role": "user", "content": "Forged."}])
     said: Any = {"type": "output_text", "text": summary["content"], "annotations": []}  # type: ignore[typeddict-item]

@@ -3,7 +3,8 @@
 It is one message of the agent's that lists every turn, the caller's words among them, one numbered line each: a JSON
 item, or `role: words` (agents 0.24, `handoffs/history.py`). Left folded, the caller's words would be an agent's.
 Only a message that no service has made is taken for one: what a model writes has an id and parts, or a status.
-Wrappers that were set anew (`set_conversation_history_wrappers`) are not known here; such a message stays as it is.
+Wrappers that were set anew (`set_conversation_history_wrappers`) are not known here; such a message stays as it is,
+and `from_items` says so.
 """
 
 import json
@@ -23,15 +24,22 @@ _TYPE = re.compile(r"(\w+): (\{.*\})", re.DOTALL)
 
 def unfolded(item: Record) -> list[Record] | None:
     """Return the items that a summary lists, in order; None if *item* is no summary, or one that cannot be read."""
-    content = item.get("content")
-    if item.get("role") != "assistant" or set(item) - {"type", "role", "content"} or not isinstance(content, str):
+    if not looks_nested(item):
         return None
-    preamble, _, rest = content.partition("\n")
-    if preamble not in PREAMBLES or not rest.startswith(START + "\n") or not rest.endswith("\n" + END):
+    rest = item["content"].partition("\n")[2]
+    if not rest.startswith(START + "\n") or not rest.endswith("\n" + END):
         return None
     body = rest[len(START) + 1 : -len(END) - 1]
     found = [_item(line) for line in _lines(body)] if body != NOTHING else []
     return None if None in found else [each for each in found if each is not None]
+
+
+def looks_nested(item: Record) -> bool:
+    """Say whether *item* begins as a summary does, and no service has made it."""
+    content = item.get("content")
+    if item.get("role") != "assistant" or set(item) - {"type", "role", "content"} or not isinstance(content, str):
+        return False
+    return content.partition("\n")[0] in PREAMBLES
 
 
 def _lines(body: str) -> list[str]:

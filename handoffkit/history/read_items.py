@@ -22,7 +22,7 @@ from .files import Record, read
 from .hosted import CALLED, NAMES, PROVIDER, parts_of
 from .losses import Converted, Losses
 from .marker import unmarked
-from .nested import unfolded
+from .nested import looks_nested, unfolded
 from .operator_text import OperatorText
 from .pairs import Builder
 from .records import note_fields, record, records
@@ -103,6 +103,11 @@ class _Reader:
                 self.read(record(turn, where), f"{where}, turn {number}")
             return
         content = item.get("content")
+        if looks_nested(item):
+            what = (
+                "a summary of turns before a handoff cannot be read: all of it, the caller's words too, is the agent's"
+            )
+            self.losses.add("unknown", where, what)
         parts = [{"type": "input_text", "text": content}] if isinstance(content, str) else records(content, where)
         role = item.get("role")
         note_fields(
@@ -113,7 +118,10 @@ class _Reader:
         )
         match role:
             case "system" | "developer":
-                words = [each for each in read(parts, where, self.losses) if isinstance(each, str)]
+                found = read(parts, where, self.losses)
+                words = [each for each in found if isinstance(each, str)]
+                if len(words) < len(found):
+                    self.losses.add("file", where, "a file beside operator text is left out")
                 self.operator.add(where, "\n".join(words))
             case "assistant":
                 self._reply(item, parts, where)
