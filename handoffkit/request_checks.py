@@ -11,6 +11,8 @@ __all__ = ["connections", "request"]
 
 _ASKED = ("POST /v1/responses", "POST /v1/chat/completions", "response.create")
 """What asks a text agent's model, over HTTP or a WebSocket; a realtime session's `response.create` is none of these."""
+_SHOWN = 200
+"""Letters of an input that are shown where something is not in it."""
 
 
 @checked
@@ -54,7 +56,7 @@ def request(
     body, given = _request(take(found, EventLog, "the log", "`hk.log()`"), back)
     which, text = _which(back), json.dumps(body, ensure_ascii=False)
     if missing := [word for word in words if word not in text]:
-        raise NotYet(f"{missing[0]!r} is not in {which}", f"its input is {given}")
+        raise NotYet(f"{missing[0]!r} is not in {which}", f"its input is {_begun(str(given))}")
     if left := [word for word in without if word in text]:
         raise NotYet(f"{left[0]!r} is still in {which}", "the model reads everything that is in it")
     if lacking := [name for name in fields if body.get(name) is None]:
@@ -62,6 +64,10 @@ def request(
     if items is not None and len(given) != items:
         raise NotYet(f"{which} has not {counted(items, 'item')}", f"it has {len(given)}")
     return f"{which.capitalize()} gave the model {counted(len(given), 'item')} to read, as it was asked for."
+
+
+def _begun(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
 
 
 def _which(back: int) -> str:

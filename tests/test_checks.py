@@ -172,6 +172,8 @@ async def test_what_the_last_request_gave_the_model_to_read(connected: Endpoint)
     assert str(checks.request(log, back=1, words=[FIRST])).startswith("✓ The request before the last gave the model")
     assert "is not in the request before the last" in str(checks.request(log, back=1, words=[SECOND]))
     assert "request 2 before the last is missing, because the log has only 2" in str(checks.request(log, back=2))
+    await AsyncOpenAI().responses.create(model="gpt-5.2", input="Hello. " * 100)
+    assert len(str(checks.request(log, words=["router"]))) < 300, "of a long input only the beginning is shown"
     call = await held(FIRST)
     assert "no request was sent" in str(checks.request(call.log)), "a voice agent's is none"
 
