@@ -5,21 +5,19 @@ where they were spoken. `marks.py` feeds it every frame; nothing here reads a fi
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 from ..audio import duration_ms
 from .agents import Voice, Voices
+from .caller_speech import CallerSpeech
 from .closing import closed_how, hung_up
-from .dialogue import Item, Reply, Speaker, ToolUse, Turn, Usage
+from .dialogue import Item, News, Reply, Speaker, ToolUse, Turn, Usage
 from .frames import Frame, obj, text
 from .items import Items, objects
 from .measures import part_number, sound_bytes, tokens
-from .sound import Hearing
 from .turn_state import EMPTY_COMMIT, Request, Requests
 
 __all__ = ["Conversation", "News", "Speaker", "ToolUse", "Turn", "Usage"]
-
-News = tuple[Literal["interrupted", "inaudible"], Item, str]
 
 
 class Conversation:
@@ -37,18 +35,13 @@ class Conversation:
         self.told = ""
         """The instructions that the client sent last; in force once the service confirms them."""
         self.seq, self.at = 0, 0.0
-        self.detection: dict[str, Any] | None = None
-        """The settings of turn detection in force; None where the client takes the turns itself."""
-        self.speaking: Item | None = None
-        """The turn that the caller is speaking now, as the service's turn detection says."""
+        self._speech = CallerSpeech(self.items, self.news)
         self._voices = Voices()
         self._unasked: list[Item] = []
         """What the client has told since the last request for a reply: history, if it tells the agent's part too."""
         self._active: dict[str, Reply] = {}
         self._requests = Requests()
-        self._hearing = Hearing()
         self._confirms = False
-        self._transcribes = True
 
     def feed(self, frame: Frame, data: dict[str, Any]) -> None:
         """Take the next frame of this connection."""
@@ -57,11 +50,27 @@ class Conversation:
         if (handler := _HANDLERS.get((frame.dir, frame.event))) is not None:
             self.seq, self.at = frame.seq, frame.at
             handler(self, data, frame)
+        elif self._speech.feed(frame, data):
+            self.seq, self.at = frame.seq, frame.at
+
+    @property
+    def detection(self) -> dict[str, Any] | None:
+        """The settings of turn detection in force; None where the client takes the turns itself."""
+        return self._speech.detection
+
+    @property
+    def speaking(self) -> Item | None:
+        """The turn that the caller is speaking now, as the service's turn detection says."""
+        return self._speech.speaking
 
     @property
     def sound_bytes(self) -> int:
         """Bytes of sound that the client has sent."""
-        return self._hearing.sent
+        return self._speech.sent
+
+    def no_words(self, name: str) -> None:
+        """Give up waiting for the words of the item called *name*."""
+        self._speech.no_words(name)
 
     @property
     def turns(self) -> list[Turn]:
@@ -89,7 +98,7 @@ class Conversation:
         item = self._add(found, by_client=True)
         item.start = item.end = self.at
         if item.spoken and not item.text():
-            self._silent(item, "it was given as sound, without words")
+            self._speech.silent(item, "it was given as sound, without words")
         self.items.place(item, text(data, "previous_item_id"))
         self._unasked.append(item)
         if item.speaker == "agent" and item.kind != "other":
@@ -117,12 +126,6 @@ class Conversation:
             self._unasked.clear()
         self._requests.add(Request(text(data, "event_id"), [], outside, options))
 
-    def _append(self, data: dict[str, Any], frame: Frame) -> None:
-        self._hearing.append(sound_bytes(data, frame), self.at)
-
-    def _commit(self, data: dict[str, Any], frame: Frame) -> None:
-        self._hearing.commit(self.at)
-
     def _update(self, data: dict[str, Any], frame: Frame) -> None:
         if (said := text(obj(data, "session"), "instructions")) is not None:
             self.told = said
@@ -144,11 +147,7 @@ class Conversation:
         self._confirms = self._confirms or frame.event == "session.updated"
         if (said := text(session, "instructions")) is not None:
             self.instructions = said
-        heard = obj(obj(session, "audio"), "input")
-        if "transcription" in heard:
-            self._transcribes = heard["transcription"] is not None
-        if "turn_detection" in heard:
-            self.detection = obj(heard, "turn_detection") or None
+        self._speech.set_up(obj(obj(session, "audio"), "input"))
 
     def _added(self, data: dict[str, Any], frame: Frame) -> None:
         found = obj(data, "item")
@@ -162,75 +161,6 @@ class Conversation:
         if frame.event == "conversation.item.added":
             # The place that `done` names is not to be trusted: the service has been seen to leave it out.
             self.items.place(item, text(data, "previous_item_id"))
-
-    def _speech_started(self, data: dict[str, Any], frame: Frame) -> None:
-        item = self.speaking = self._heard(data)
-        item.start, item.end = self._hearing.started(item.id, data.get("audio_start_ms"), self.at), self.at
-
-    def _speech_stopped(self, data: dict[str, Any], frame: Frame) -> None:
-        item, self.speaking = self._heard(data), None
-        item.end, item.audio_ms = self._hearing.stopped(item.id, data.get("audio_end_ms"), self.at)
-
-    def _committed(self, data: dict[str, Any], frame: Frame) -> None:
-        item, self.speaking = self._heard(data), None
-        start, end, length = self._hearing.take()
-        if item.start is None:
-            item.start, item.end, item.audio_ms = start, end, length
-        self.items.place(item, text(data, "previous_item_id"))
-        if not self._transcribes:
-            self._silent(item, "the session does not transcribe what is said")
-
-    def _cleared(self, data: dict[str, Any], frame: Frame) -> None:
-        """Forget what was being spoken: the client has taken it back, so nobody has said it."""
-        self._hearing.clear()
-        if self.speaking is not None:
-            self.speaking.hidden, self.speaking.pending = True, False
-            self.items.changed(self.speaking)
-            self.speaking = None
-
-    def _heard(self, data: dict[str, Any]) -> Item:
-        """Return the caller's spoken item that an event is about; it waits for its words from the first on."""
-        name = text(data, "item_id") or ""
-        item = self.items.named(name)
-        if item is None:
-            item = self._add({"id": name, "type": "message", "role": "user"})
-            item.pending = True
-        item.spoken = True
-        self.items.changed(item)
-        return item
-
-    def _timed_out(self, data: dict[str, Any], frame: Frame) -> None:
-        self._heard(data).hidden = True
-
-    def _words(self, data: dict[str, Any], frame: Frame) -> None:
-        item = self._heard(data)
-        item.pieces.setdefault(part_number(data), []).append(text(data, "delta") or "")
-
-    def _words_done(self, data: dict[str, Any], frame: Frame) -> None:
-        item = self._heard(data)
-        item.pieces.pop(part_number(data), None)
-        item.whole[part_number(data)] = (text(data, "transcript") or "").strip()
-        item.pending = item.inaudible = False
-        if not item.text():
-            self._silent(item, "no words were recognised in it")
-
-    def _words_failed(self, data: dict[str, Any], frame: Frame) -> None:
-        item = self._heard(data)
-        said = text(obj(data, "error"), "message")
-        self._silent(item, f"the transcription failed{f' ({said})' if said else ''}")
-
-    def _silent(self, item: Item, reason: str) -> None:
-        item.pending = False
-        if not item.text() and not item.inaudible and not item.hidden:
-            item.inaudible = True
-            self.news.append(("inaudible", item, reason))
-        self.items.changed(item)
-
-    def no_words(self, name: str) -> None:
-        """Give up waiting for the words of the item called *name*."""
-        if (item := self.items.named(name)) is not None and item.pending and item.speaker == "caller":
-            item.pending, item.inaudible = False, not item.text()
-            self.items.changed(item)
 
     # Replies.
 
@@ -352,7 +282,7 @@ class Conversation:
     def _error(self, data: dict[str, Any], frame: Frame) -> None:
         error = obj(data, "error")
         if text(error, "code") == EMPTY_COMMIT:
-            self._hearing.refuse()
+            self._speech.refuse_commit()
         self._requests.refused_by(text(error, "event_id"), text(error, "code"), text(error, "param") or "")
 
     def _close(self, data: dict[str, Any], frame: Frame) -> None:
@@ -361,9 +291,7 @@ class Conversation:
                 self._stop(reply, "the client hung up" if hung_up(data) else closed_how(data))
             self._ended(reply)
         self._active.clear()
-        for item in self.items.all:
-            if item.pending and item.speaker == "caller":
-                self._silent(item, "the connection was closed before its words came")
+        self._speech.end()
         if not self.replies:
             self._is_history()
 
@@ -372,22 +300,12 @@ _Handler = Callable[[Conversation, dict[str, Any], Frame], None]
 _HANDLERS: dict[tuple[str, str], _Handler] = {
     ("client", "conversation.item.create"): Conversation._create,
     ("client", "conversation.item.truncate"): Conversation._truncate,
-    ("client", "input_audio_buffer.append"): Conversation._append,
-    ("client", "input_audio_buffer.commit"): Conversation._commit,
     ("client", "response.create"): Conversation._ask,
     ("client", "session.update"): Conversation._update,
     ("server", "session.created"): Conversation._session,
     ("server", "session.updated"): Conversation._session,
     ("server", "conversation.item.added"): Conversation._added,
     ("server", "conversation.item.done"): Conversation._added,
-    ("server", "input_audio_buffer.speech_started"): Conversation._speech_started,
-    ("server", "input_audio_buffer.speech_stopped"): Conversation._speech_stopped,
-    ("server", "input_audio_buffer.committed"): Conversation._committed,
-    ("server", "input_audio_buffer.cleared"): Conversation._cleared,
-    ("server", "input_audio_buffer.timeout_triggered"): Conversation._timed_out,
-    ("server", "conversation.item.input_audio_transcription.delta"): Conversation._words,
-    ("server", "conversation.item.input_audio_transcription.completed"): Conversation._words_done,
-    ("server", "conversation.item.input_audio_transcription.failed"): Conversation._words_failed,
     ("server", "response.created"): Conversation._begun,
     ("server", "response.output_item.added"): Conversation._item_of_reply,
     ("server", "response.output_item.done"): Conversation._item_of_reply,

@@ -167,6 +167,10 @@ class Item:
         return ToolUse(self.name, self.arguments, self.output, self.at, self.end, self.call_id)
 
 
+News = tuple[Literal["interrupted", "inaudible"], Item, str]
+"""What happened to an item that is worth a mark, and how it came about, in plain words."""
+
+
 def turns_of(items: Sequence[Item], conn: str, label: str | None, first: int = 0) -> Iterator[tuple[int, Turn]]:
     """Yield the turns that *items* make from number *first* on, each with the number of its first item.
 
