@@ -95,13 +95,13 @@ class Call(Recorded):
             EndpointGone: The endpoint process has ended.
         """
         async with self._opening:
-            if self._over:
-                raise CallOver(self._over)
+            if self._over or self._stranded:
+                raise CallOver(self._over or _STRANDED)
             if not self._started:
                 if not self._endpoint.alive:
                     raise EndpointGone
                 await self._open()
-                self._started = True
+                self._started, self._loop = True, asyncio.get_running_loop()
                 self._handoffs.begin(self.agent)
                 if self.speak_first:
                     await self._turns.turn(self._session.respond)
@@ -239,6 +239,10 @@ class Call(Recorded):
             raise
 
     async def _leave(self) -> None:
+        if self._stranded:  # the session has ended with its loop, and nothing of it can be awaited in another one
+            await self._waiting.closed()
+            self._over = self._wire.closed or _STRANDED
+            return
         try:
             await self._handoffs.end()
             if self._started and not self._wire.closed:
@@ -268,6 +272,8 @@ class Call(Recorded):
     @property
     def state(self) -> str:
         """`not started`, `open`, or how the call ended."""
+        if self._stranded:
+            return self._over or self._wire.closed or _STRANDED
         return self._over or self._wire.closed or ("open" if self._started else "not started")
 
     @property
@@ -275,7 +281,7 @@ class Call(Recorded):
         """How the call stands: not started yet, being opened, on, being hung up, or ended however that came about."""
         if self._leaving and not self._over:
             return "ending"
-        if self._over or (self._started and (self._wire.closed or not self._endpoint.alive)):
+        if self._over or (self._started and (self._wire.closed or self._stranded or not self._endpoint.alive)):
             return "ended"
         if self._started:
             return "on"

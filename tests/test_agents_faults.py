@@ -1,14 +1,18 @@
-"""What goes wrong around a `Call` on openai-agents: none of it makes a result of half a call, and no wait is endless."""
+"""What goes wrong around a `Call` on openai-agents: half a call gives no result, and no wait is endless."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from agents.realtime import RealtimeAgent
 from pydantic_ai import Agent
+from voice_agents import sdk, voice_agent
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint
-from handoffkit.errors import CallIncomplete, ReplyFailed, SessionRefused
+from handoffkit.errors import CallIncomplete, CallOver, ReplyFailed, SessionRefused
+
+__all__ = ["sdk"]
 
 FIRST, SECOND = "My laptop does not charge.", "Another outlet changed nothing."
 
@@ -31,3 +35,39 @@ async def test_a_call_whose_start_failed_can_be_started_and_its_failures_still_c
     await call.hang_up()
     with pytest.raises(CallIncomplete, match=FIRST):
         await call.handoff(Agent("openai:gpt-5.2"))
+
+
+# A call that is left
+
+
+@pytest.mark.usefixtures("sdk")
+@pytest.mark.parametrize("when", ["after a reply", "in the middle of one", "by an error"])
+def test_a_call_ends_with_the_event_loop_that_it_was_started_in(when: str, connected: Endpoint) -> None:
+    """As in a script that runs `asyncio.run` for each step, or leaves its call without a word."""
+    slow = hk.Fault("response.output_audio.delta", "delay", nth=4, seconds=30)
+    hk.connect(faults=[slow] if when == "in the middle of one" else [])
+    call = hk.Call(voice_agent())
+
+    async def leave() -> None:
+        await call.start()
+        sending = asyncio.create_task(call.send(FIRST))
+        if when == "in the middle of one":
+            async for _ in hk.log().follow("response.output_audio.delta", label=call.label):
+                return
+        await sending
+        if when == "by an error":
+            raise LookupError
+
+    try:
+        asyncio.run(leave())
+    except LookupError:
+        assert when == "by an error"
+    assert call.phase == "ended"
+    for step in (call.send(SECOND), call.start(), call.interrupt()):
+        with pytest.raises(CallOver, match="the event loop that it was started in has ended"):
+            asyncio.run(step)
+    asyncio.run(call.hang_up())
+    asyncio.run(call.hang_up())
+    assert call.state == "the client hung up"
+    assert [end.verdict for end in call.log.ends] == ["interrupted" if when == "in the middle of one" else "complete"]
+    assert FIRST in str(asyncio.run(call.handoff(Agent("openai:gpt-5.2"))).output)

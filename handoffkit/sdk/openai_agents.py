@@ -212,17 +212,20 @@ class AgentsSession:
             return None
         for task in self._asking:
             task.cancel()
-        failure: BaseException | None = None
-        self._model.leaving = True
-        try:
-            async with asyncio.timeout(SETTLE):
-                await self._session.close()
-        except Exception as error:
-            failure = error
+        failure = await self._leave(self._session)
         if self._listener is not None:
             await asyncio.wait([self._listener], timeout=SETTLE)
             self._listener.cancel()
         return failure
+
+    async def _leave(self, session: RealtimeSession) -> Exception | None:
+        self._model.leaving = True
+        try:
+            async with asyncio.timeout(SETTLE):
+                await session.close()
+        except Exception as error:
+            return error
+        return None
 
     @property
     def live(self) -> RealtimeSession:
@@ -303,6 +306,9 @@ class AgentsSession:
                         self._taken.set()
                     case "raw_model_event":
                         await self._raw_event(_name(event.data))
+        except asyncio.CancelledError:  # the event loop ends, and the call with it: that is what its user has chosen
+            await self._leave(session)
+            raise
         except Exception as error:
             self._failure = error
         finally:
