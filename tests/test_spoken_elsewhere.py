@@ -28,6 +28,8 @@ def service(speech: None) -> Generator[Endpoint]:
     """Return another endpoint process, which plays the service, and hears."""
     endpoint = Endpoint()
     endpoint.configure(_message("simulated", hk.ScriptedModel(["From upstream."] * 3), None, ()) | {"speech": True})
+    # A real service hears at once; nobody can ask through the relay whether this one has loaded its models.
+    assert endpoint.tell("speech", endpoint.folder, bound=150, timeout=120)["hears"]
     yield endpoint
     endpoint.stop()
     hk.disconnect()
