@@ -143,10 +143,12 @@ def test_what_is_left_says_the_rest() -> None:
 
 def test_json_stays_json_and_hides_nothing() -> None:
     hidden = ['{"n": "Zo\\u00eb"}', f'{{"n": "{NAME}", "n": 1}}', f'[{NUMBER}, {{"{NAME}": []}}]', "{}", f"{{{NAME}"]
+    hidden += ['{"n": "Zo\\u00eb', 'It says {"n": "Zo\\u00eb"}', '{"n": "Zo\\u00eb", "n": 1}', '{"m": "No\\u00eb']
     calls = [ToolCallPart("look_up", args, f"c{place}") for place, args in enumerate(hidden)]
     (response,) = redacted([ModelResponse(parts=calls)], censored)
     args = [part.args for part in response.parts if isinstance(part, ToolCallPart)]
-    assert args == ['{"n": "…"}', '{"n": "…", "n": 1}', '["…", {"…": []}]', "{}", "{…"]
+    assert args[:5] == ['{"n": "…"}', '{"n": "…", "n": 1}', '["…", {"…": []}]', "{}", "{…"]
+    assert args[5:] == ['{"n": "…', 'It says {"n": "…"}', '{"n": "…", "n": 1}', '{"m": "No\\u00eb']
 
 
 class Customer(BaseModel):

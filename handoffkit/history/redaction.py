@@ -44,6 +44,7 @@ _NAMES = {
 """Fields that name or number something, and are no text."""
 _STORED = {"id", "provider_details", "signature"}
 """What would lead a service back to the text as it was."""
+_ESCAPED = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 _UNREAD = re.compile(r"(audio|video|image)/(?!svg)|application/(?!(.*[+/-])?(json|xml|yaml|toml|csv)\b)")
 """Kinds of files that are not looked into: sound, films, pictures, and documents that are no plain text."""
 
@@ -173,10 +174,16 @@ def _text(text: str, change: Replace) -> str:
         try:
             value = json.loads(text, object_pairs_hook=_once)
         except ValueError:
-            return change(text)
+            return _words(text, change)
         new = _deep(value, change)
         return text if new == value else json.dumps(new, ensure_ascii=False)
-    return change(text)
+    return _words(text, change)
+
+
+def _words(text: str, change: Replace) -> str:
+    """Return *text* changed; letters that are written as JSON escapes them (`\\u00eb`) are read, too."""
+    shown = _ESCAPED.sub(lambda found: str(json.loads(f'"{found[0]}"')), text).encode(errors="replace").decode()
+    return changed if shown != text and (changed := change(shown)) != shown else change(text)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
