@@ -264,6 +264,11 @@ def test_half_a_history_says_what_is_missing(ending: ModelMessage, reason: str) 
     assert found.number == (2 if isinstance(ending, ModelRequest) else 1)
 
 
+@pytest.mark.parametrize("whole", [[], WHOLE])
+def test_a_turn_of_blanks_asks_for_no_answer(whole: list[ModelMessage]) -> None:
+    assert unanswered([*whole, ModelRequest(parts=[UserPromptPart(" ")])]) is None
+
+
 def test_words_that_were_said_again_and_answered_are_answered() -> None:
     failed = ModelResponse(parts=[], finish_reason="error")
     assert unanswered([WHOLE[0], failed, *WHOLE]) is None

@@ -392,6 +392,7 @@ def test_an_id_that_the_other_side_would_refuse_is_made_anew(call_id: str, refus
         assert (called["call_id"] != call_id) == (convert in refused)
         assert ("name" in [loss.kind for loss in converted.losses]) == (convert in refused)
         assert ("id" in called) == (convert not in refused and convert is to_items), "by it the old call would be found"
+        assert ("record" in [loss.kind for loss in converted.losses]) == ("id" not in called)
     driver = Driver()
     for item in to_seed(messages).items:
         assert driver.send("conversation.item.create", item=item)[-1]["type"] == "conversation.item.done"

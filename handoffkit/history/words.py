@@ -63,6 +63,6 @@ def unanswered(history: Sequence[ModelMessage]) -> Unanswered | None:
     if called:
         why = f"the tool {next(iter(called.values()))} was called and has not returned"
         found.append(Unanswered(len(said), said[-1] if said else "", why))
-    elif isinstance(last, ModelRequest) and any(_words(part) for part in last.parts):
+    elif isinstance(last, ModelRequest) and any(_words(part).strip() for part in last.parts):
         found.append(Unanswered(len(said), said[-1], "the history ends with these words, and no reply follows"))
     return found[0] if found else None
