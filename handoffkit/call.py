@@ -39,7 +39,8 @@ class Call(Recorded):
         agent: A `pydantic_ai.Agent`, or an `agents.realtime.RealtimeAgent` with its tools and handoffs.
         model: The realtime model's name (`openai:gpt-realtime`), or an `OpenAIRealtimeModel` built after `connect()`.
         speak_first: The agent opens the talk: `start` returns when its greeting is complete.
-        reply_timeout: Seconds without any frame after which a reply counts as not coming (60 by default).
+        reply_timeout: Seconds without any frame after which a reply counts as not coming (60 by default). The time in
+            which a person is asked about a tool call does not count.
         silence_seconds: How long an agent that takes over may be silent (4 by default); then a reply is asked for once
             more, and the log says `silence`.
         options: Of the agent's SDK, under its own names. For a pydantic-ai agent `deps`, `model_settings`,
@@ -76,7 +77,7 @@ class Call(Recorded):
         self._settings = {"model": model, **waits, **options}
         self._session = session_of(agent, {"model": model, **options}, self._endpoint, self.label, self.approvals)
         self._spoken = Spoken(self._session, self._wire, self._endpoint, self._folder)
-        self._waiting = Waiting(self._session, self._wire, self._endpoint, self._folder, reply_timeout)
+        self._waiting = Waiting(self._session, self._wire, self._endpoint, self._folder, reply_timeout, self.approvals)
         self._turns = TurnTaking(self._session, self._wire, self._endpoint, self._spoken, self._waiting)
         self._started, self._over = False, ""
         self._loop: asyncio.AbstractEventLoop | None = None

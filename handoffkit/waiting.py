@@ -8,6 +8,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .approvals import Approvals
 from .errors import EndpointGone, ReplyFailed, ReplyTimeout, ToolRaised
 from .marks import Turn
 from .process import Endpoint
@@ -35,13 +36,20 @@ class Waiting:
         endpoint: Who is asked.
         folder: The log's.
         reply_timeout: Seconds without any frame after which a reply counts as not coming.
+        approvals: Who is asked about tool calls, in a time of their own.
     """
 
     def __init__(
-        self, session: "Session", wire: CallLog, endpoint: Endpoint, folder: Path, reply_timeout: float
+        self,
+        session: "Session",
+        wire: CallLog,
+        endpoint: Endpoint,
+        folder: Path,
+        reply_timeout: float,
+        approvals: Approvals,
     ) -> None:
         self._session, self._wire, self._endpoint, self._folder = session, wire, endpoint, folder
-        self.reply_timeout = reply_timeout
+        self.reply_timeout, self._approvals = reply_timeout, approvals
 
     async def ask(self, op: str, **question: Any) -> dict[str, Any]:
         """Ask the endpoint about this call."""
@@ -72,18 +80,31 @@ class Waiting:
         await self._session.settle(min(_SHORT, self.reply_timeout))
         if end := self._wire.end_after(after):
             return end
-        await self.ask("wait", after=after, idle=self.reply_timeout)
+        await self._moved(after)
         if (end := self._wire.end_after(after)) is None:
             raise ReplyTimeout(self.reply_timeout, self._wire.outstanding or "no reply was asked for")
         if end.verdict != "failed":
             await self._session.settle()
         return end
 
+    async def _moved(self, after: int) -> dict[str, Any]:
+        """Wait for the end of a turn after the frame *after*, or until nothing has come for too long.
+
+        While a person is asked about a tool call, nothing has to come: that has its own bound, `Approvals.patience`.
+        """
+        idle = self.reply_timeout
+        while True:
+            asked = bool(self._approvals.pending)
+            state = await self.ask("wait", after=after, idle=idle)
+            if state["end"] is not None or not (asked or self._approvals.pending):
+                return state
+            idle = state["idle"] + self.reply_timeout
+
     async def answered(self, before: int, last: int) -> list[TurnEnd]:
         """Wait until every turn has ended that began after the frame *before* and not after *last*; return how."""
         after = before
         while not (ends := self._wire.ends_between(before, last)) or self._wire.open_between(before, last):
-            state = await self.ask("wait", after=after, idle=self.reply_timeout)
+            state = await self._moved(after)
             if state["end"] is None:
                 raise ReplyTimeout(self.reply_timeout, self._wire.outstanding or "no reply was asked for")
             after = state["end"]["end_seq"]

@@ -4,13 +4,14 @@ import asyncio
 from typing import Any
 
 import pytest
+from agents import function_tool
 from agents.realtime import RealtimeAgent
-from pydantic_ai import Agent
+from pydantic_ai import Agent, Tool
 from voice_agents import sdk, voice_agent
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint
-from handoffkit.errors import CallIncomplete, CallOver, ReplyFailed, SessionRefused
+from handoffkit.errors import CallIncomplete, CallOver, ReplyFailed, ReplyTimeout, SessionRefused
 
 __all__ = ["sdk"]
 
@@ -71,3 +72,40 @@ def test_a_call_ends_with_the_event_loop_that_it_was_started_in(when: str, conne
     assert call.state == "the client hung up"
     assert [end.verdict for end in call.log.ends] == ["interrupted" if when == "in the middle of one" else "complete"]
     assert FIRST in str(asyncio.run(call.handoff(Agent("openai:gpt-5.2"))).output)
+
+
+# Waits
+
+
+def refunding(sdk: str, returns: asyncio.Event) -> Any:
+    """Return an agent of an SDK with a tool that needs a yes, and returns when it is told to."""
+
+    async def refund() -> str:
+        """Refund the order."""
+        await returns.wait()
+        return "refunded"
+
+    if sdk == "pydantic-ai":
+        return Agent(tools=[Tool(refund, requires_approval=True)])
+    return RealtimeAgent(name="Refunds", tools=[function_tool(refund, needs_approval=True)])
+
+
+@pytest.mark.parametrize("returned", [True, False])
+async def test_while_a_person_is_asked_nothing_has_to_come_and_after_that_it_has(
+    returned: bool, sdk: str, connected: Endpoint
+) -> None:
+    hk.connect(model=hk.ScriptedModel([hk.ToolCall("refund", "{}"), "Done."]))
+    returns = asyncio.Event()
+    async with hk.Call(refunding(sdk, returns), reply_timeout=0.5) as call:
+        with call.approvals.watch(lambda: None):
+            sending = asyncio.create_task(call.send("Refund my order."))
+            await asyncio.wait([sending], timeout=2)
+            (asked,) = call.approvals.pending
+            call.approvals.approve(asked.id)
+            async with asyncio.timeout(20):
+                if returned:
+                    returns.set()
+                    assert (await sending).text == "Done."
+                else:
+                    with pytest.raises(ReplyTimeout, match="the tool refund has not returned anything"):
+                        await sending
