@@ -11,6 +11,9 @@ import pytest
 from pydantic import BaseModel
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import ModelHTTPError
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, RequestHandler
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint, _message, current
@@ -142,6 +145,30 @@ async def read_all(answer: Any) -> None:
     if hasattr(came, "__aiter__"):
         async for _ in came:
             pass
+
+
+async def test_files_and_sound_pass_both_ways_and_the_log_has_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrived: list[bytes] = []
+
+    class Files(RequestHandler):
+        def post(self, path: str) -> None:
+            arrived.append(self.request.files["file"][0].body if path == "files" else self.request.body)
+            self.set_header("Content-Type", "application/json" if path == "files" else "audio/mpeg")
+            self.finish('{"id": "file-1", "object": "file"}' if path == "files" else b"\xff\xfb\x90")
+
+    [socket] = bind_sockets(0, "127.0.0.1")
+    server = HTTPServer(Application([(r"/v1/(.*)", Files)]))
+    server.add_socket(socket)
+    hk.disconnect()
+    hk.connect("live", upstream=f"http://127.0.0.1:{socket.getsockname()[1]}/v1")
+    client = openai.AsyncOpenAI()
+    assert (await client.files.create(file=("a.bin", b"\x00\xff"), purpose="user_data")).id == "file-1"
+    assert (await client.audio.speech.create(model="tts-1", voice="alloy", input="Hi.")).content == b"\xff\xfb\x90"
+    server.stop()
+    assert arrived[0] == b"\x00\xff"
+    seen = {(frame.conn, frame.event): frame.data for frame in hk.log()}
+    assert seen["c1", "POST /v1/files"].keys() == seen["c2", "200"].keys() == {"bytes"}
+    assert seen["c1", "200"]["id"] == "file-1"
 
 
 async def test_a_preset_base_url_is_the_upstream(service: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:

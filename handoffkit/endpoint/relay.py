@@ -6,6 +6,7 @@ are honoured on the way out, as the SDKs would.
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -152,11 +153,20 @@ async def relay_exchange(
 
 async def _whole_back(handler: "Http", answer: "httpx2.Response", connection: Connection, faults: Faults) -> None:
     body = await answer.aread()
-    try:
-        connection.frame("server", str(answer.status_code), answer.json())
-    except ValueError:
-        connection.frame("server", str(answer.status_code), {"text": body.decode(errors="replace")})
+    connection.frame("server", str(answer.status_code), _shown(body))
     handler.finish(body)
+
+
+def _shown(body: bytes) -> Any:
+    """Return an answer as the log has it: JSON, else text, and the size of anything else."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return {"text": body.decode()}
+    except UnicodeDecodeError:
+        return {"bytes": len(body)}
 
 
 async def _stream_back(handler: "Http", answer: "httpx2.Response", connection: Connection, faults: Faults) -> None:
@@ -181,8 +191,6 @@ async def _events(answer: "httpx2.Response") -> AsyncIterator[str]:
 
 
 def _refused(status: int, body: bytes) -> ApiError:
-    import json
-
     fallback: dict[str, Any] = {"message": f"The upstream refused the connection with status {status}."}
     try:
         found = json.loads(body)["error"]
