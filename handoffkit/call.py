@@ -82,6 +82,7 @@ class Call(Recorded):
         self._started, self._over = False, ""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leaving, self._left = False, asyncio.Event()
+        self._ending: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._panel: Panel | None = None
         self._listening = Listening(self.mark)
@@ -227,9 +228,11 @@ class Call(Recorded):
             return
         self._leaving = True
         try:
-            await self._leave()
+            if not self._stranded:
+                await self._last_words()
         finally:
-            self._left.set()
+            self._ending = asyncio.create_task(self._end(), name="handoffkit hang up")
+            await asyncio.shield(self._ending)  # it goes on where whoever waits for it is interrupted
 
     async def _open(self) -> None:
         try:
@@ -239,23 +242,26 @@ class Call(Recorded):
                 await self._waiting.closed()
             raise
 
-    async def _leave(self) -> None:
-        if self._stranded:  # the session has ended with its loop, and nothing of it can be awaited in another one
-            await self._waiting.closed()
-            self._over = self._wire.closed or _STRANDED
-            return
+    async def _last_words(self) -> None:
+        await self._handoffs.end()
+        if self._started and not self._wire.closed:
+            await self._spoken.end()
+            with contextlib.suppress(Exception):  # whatever is wrong with the connection, the call ends
+                await self._turns.cut_what_sounds()
+            await self._waiting.last_words()
+
+    async def _end(self) -> None:
         try:
-            await self._handoffs.end()
-            if self._started and not self._wire.closed:
-                await self._spoken.end()
-                with contextlib.suppress(Exception):  # whatever is wrong with the connection, the call ends
-                    await self._turns.cut_what_sounds()
-                await self._waiting.last_words()
-        finally:
+            if self._stranded:  # the session has ended with its loop, and nothing of it can be awaited in another one
+                await self._waiting.closed()
+                self._over = self._wire.closed or _STRANDED
+                return
             self._over = self._wire.closed or "hung up"
             if self._started:
                 await self._session.close()
                 await self._waiting.closed()
+        finally:
+            self._left.set()
 
     async def __aenter__(self) -> Self:
         return await self.start()

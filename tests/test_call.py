@@ -385,6 +385,18 @@ async def test_who_hangs_up_while_somebody_else_does_waits_for_the_end(agent: Ag
     await first
 
 
+async def test_a_call_ends_though_whoever_hangs_up_is_interrupted(agent: Agent[None, str]) -> None:
+    for turns in range(20):  # of the event loop, after which it is interrupted
+        call = await hk.Call(agent).start()
+        hanging_up = asyncio.create_task(call.hang_up())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        hanging_up.cancel()
+        await asyncio.gather(hanging_up, return_exceptions=True)
+        await call.hang_up()
+        assert call.log[-1].event == "close"
+
+
 async def test_the_end_of_a_call_is_in_its_log_as_soon_as_it_is_hung_up(agent: Agent[None, str]) -> None:
     for _ in range(20):
         async with hk.Call(agent) as call:
