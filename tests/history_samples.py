@@ -123,20 +123,17 @@ FILES = st.one_of(
         st.just(b"%PDF"),
         media_type=st.sampled_from(("application/pdf", "text/plain", "application/json")),
         identifier=st.sampled_from((None, "a.pdf")),
+        vendor_metadata=DETAIL,
     ),
     st.builds(BinaryContent, st.just(b"gif"), media_type=st.sampled_from(("image/gif", "video/mp4", "audio/wav"))),
-    st.sampled_from(
-        (
-            DocumentUrl("https://a.example/b.pdf"),
-            AudioUrl("https://a.example/b.mp3"),
-            VideoUrl("https://a.example/b.mp4"),
-        )
-    ),
+    st.builds(DocumentUrl, st.just("https://a.example/b.pdf"), vendor_metadata=DETAIL, force_download=st.booleans()),
+    st.sampled_from((AudioUrl("https://a.example/b.mp3"), VideoUrl("https://a.example/b.mp4"))),
     st.builds(
         UploadedFile,
         st.just("file-1"),
         st.sampled_from(("openai", "anthropic")),
         media_type=st.sampled_from((None, "image/png")),
+        vendor_metadata=DETAIL,
     ),
 )
 CONTENT = st.one_of(

@@ -1,6 +1,7 @@
 """pydantic-ai messages as the other SDK's items, session history and seeds, and back; held to SDKs and service."""
 
 import asyncio
+import base64
 import json
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from pydantic import TypeAdapter
 from pydantic_ai import Agent as PydanticAgent
 from pydantic_ai.messages import (
     INTERRUPTED_TOOL_RETURN_CONTENT,
+    FilePart,
     ModelMessage,
     ModelRequest,
     ModelResponse,
@@ -329,11 +331,71 @@ def test_what_a_hosted_tool_did_goes_there_and_back() -> None:
     ]
 
 
+PICTURE = base64.b64encode(b"\x89PNG").decode()
+
+
+@pytest.mark.parametrize(
+    ("item", "args", "content"),
+    [
+        (
+            {"type": "web_search_call", "status": "failed", "action": {"type": "search", "query": "x", "sources": [1]}},
+            {"type": "search", "query": "x"},
+            {"status": "failed", "sources": [1]},
+        ),
+        (
+            {"type": "file_search_call", "status": "completed", "queries": ["x"], "results": [{"text": "found"}]},
+            {"queries": ["x"]},
+            {"status": "completed", "results": [{"text": "found"}]},
+        ),
+        (
+            {
+                "type": "code_interpreter_call",
+                "status": "completed",
+                "container_id": "cntr_1",
+                "code": "1 + 1",
+                "outputs": [{"type": "logs", "logs": "2"}, {"type": "image", "url": "https://a.example/b.png"}],
+            },
+            {"container_id": "cntr_1", "code": "1 + 1"},
+            {"status": "completed", "logs": ["2"]},
+        ),
+        (
+            {"type": "image_generation_call", "status": "completed", "result": PICTURE, "revised_prompt": "A cat."},
+            None,
+            {"status": "completed", "revised_prompt": "A cat."},
+        ),
+        (
+            {"type": "mcp_call", "server_label": "shop", "name": "find", "arguments": '{"n": 1}', "error": "Gone."},
+            {"action": "call_tool", "tool_name": "find", "tool_args": {"n": 1}},
+            {"error": "Gone."},
+        ),
+        (
+            {"type": "mcp_list_tools", "server_label": "shop", "tools": [{"name": "find"}]},
+            {"action": "list_tools"},
+            {"tools": [{"name": "find"}]},
+        ),
+    ],
+    ids=lambda each: str(each.get("type")) if isinstance(each, dict) and "type" in each else "",
+)
+def test_what_a_hosted_tool_was_asked_and_gave_can_be_read(item: dict[str, Any], args: Any, content: Any) -> None:
+    """And a part of pydantic-ai's own says it in an item again, as far as pydantic-ai keeps it."""
+    (response,) = from_items([{**item, "id": "x_1"}]).items
+    call, *made, returned = response.parts
+    assert isinstance(call, NativeToolCallPart)
+    assert isinstance(returned, NativeToolReturnPart)
+    assert (call.args, returned.content) == (args, content)
+    pictures = [part.content.data for part in made if isinstance(part, FilePart)]
+    assert pictures == ([b"\x89PNG"] if "result" in item else [])
+    (again,) = to_items([ModelResponse(parts=[replace_details(part) for part in response.parts])]).items
+    unkept = {"revised_prompt", "outputs", "status", "action", "arguments"}
+    assert {k: v for k, v in item.items() if k not in unkept}.items() <= again.items()
+    assert again.get("status", "completed") == item.get("status", "completed")
+
+
 def replace_details(part: Any) -> Any:
     """Return a hosted tool's part as pydantic-ai's own run makes it, without our item beside it."""
     if isinstance(part, NativeToolCallPart):
         return NativeToolCallPart(part.tool_name, part.args, part.tool_call_id, provider_name="openai")
-    assert isinstance(part, NativeToolReturnPart)
+    assert isinstance(part, NativeToolReturnPart | FilePart)
     return part
 
 
