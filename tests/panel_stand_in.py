@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+import gc
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import comm
@@ -36,6 +38,15 @@ class Line(BaseComm):
 def line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give widgets comms that remember what was sent."""
     monkeypatch.setattr(comm, "create_comm", lambda *args, **kwargs: Line(*args, **kwargs))
+
+
+@pytest.fixture(autouse=True)
+def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Nothing that a page does may end in the kernel's log; for modules that import this."""
+    gc.collect()  # what other tests have left behind says so now
+    yield
+    gc.collect()
+    assert [each.getMessage() for each in [*caplog.get_records("call"), *caplog.records] if each.levelno >= logging.ERROR] == []
 
 
 class Page:

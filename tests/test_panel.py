@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-import logging
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from panel_stand_in import Line, Page, line, shown
+from panel_stand_in import Line, Page, line, quiet, shown
 from pydantic_ai import Agent
 from voice_agents import sdk, voice_agent
 
@@ -16,18 +14,11 @@ from handoffkit.connect import Endpoint
 from handoffkit.widgets.panel import Panel
 from handoffkit.widgets.presence import page_sound
 
-__all__ = ["line", "sdk"]
+__all__ = ["line", "quiet", "sdk"]
 
 FIRST = "My laptop does not charge."
 
 pytestmark = pytest.mark.usefixtures("line", "sdk")
-
-
-@pytest.fixture(autouse=True)
-def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Nothing that a page does may end in the kernel's log."""
-    yield
-    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 def new_call(*lines: Any, **options: Any) -> hk.Call:

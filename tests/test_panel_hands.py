@@ -1,14 +1,13 @@
 """What a page asks for becomes verbs of the call: typed turns, interruptions, handoffs, approvals, and nonsense."""
 
 import asyncio
-import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Literal
 
 import agents
 import pytest
-from panel_stand_in import Page, line, shown
+from panel_stand_in import Page, line, quiet, shown
 from pydantic import BaseModel
 from pydantic_ai import Agent
 from voice_agents import sdk, voice_agent
@@ -20,7 +19,7 @@ from handoffkit.widgets.requests import SOUND, TEXT, read
 from handoffkit.widgets.strip import Strip
 from handoffkit.widgets.troubles import TROUBLES, Trouble, of_error
 
-__all__ = ["line", "sdk"]
+__all__ = ["line", "quiet", "sdk"]
 
 FIRST = "My laptop does not charge."
 LONG = "Let me explain that in some detail, since it matters."
@@ -33,13 +32,6 @@ class Ticket(BaseModel):
 
     summary: str
     priority: Literal["low", "high"]
-
-
-@pytest.fixture(autouse=True)
-def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Nothing that a page does may end in the kernel's log."""
-    yield
-    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 def new_call(*lines: Any, faults: tuple[hk.Fault, ...] = (), **options: Any) -> hk.Call:

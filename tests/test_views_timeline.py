@@ -25,7 +25,7 @@ def no_missing_glyphs(caplog: pytest.LogCaptureFixture) -> Generator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         yield
-    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert not [record for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
 
 
 def drawn(turns: list[Turn], marks: list[Mark] | None = None) -> list[str]:
