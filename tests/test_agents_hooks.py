@@ -210,6 +210,29 @@ async def test_a_stored_prompt_reaches_the_session_of_whoever_has_the_call(conne
     assert "error" not in {frame.event for frame in call.log}
 
 
+RUN: Any = {
+    "model_name": "gpt-realtime-mini",
+    "audio": {
+        "input": {"turn_detection": {"type": "server_vad", "silence_duration_ms": 700}},
+        "output": {"speed": 1.2},
+    },
+}
+"""Settings of a session as openai-agents' own pages write them, in the config of the run."""
+
+
+@pytest.mark.parametrize("where", ["run_config", "model_settings"])
+async def test_settings_of_the_run_are_in_force_whatever_voice_is_asked_for(where: str, connected: Endpoint) -> None:
+    hk.connect(model={name: hk.ScriptedModel([name]) for name in ("gpt-realtime", "gpt-realtime-mini")})
+    given: Any = {where: {"model_settings": RUN} if where == "run_config" else RUN}
+    async with hk.Call(RealtimeAgent(name="Front"), voice="marin", **given) as call:
+        assert (await call.send(ASKS)).text == "gpt-realtime-mini"
+    opened = next(frame.data["model"] for frame in call.log if frame.event == "open")
+    sent = call.log.filter("session.update", dir="client")[0].data["session"]
+    assert (opened, sent["model"]) == ("gpt-realtime-mini", "gpt-realtime-mini")
+    assert sent["audio"]["input"]["turn_detection"] == RUN["audio"]["input"]["turn_detection"]
+    assert (sent["audio"]["output"]["speed"], sent["audio"]["output"]["voice"]) == (1.2, "marin")
+
+
 # Handoffs
 
 

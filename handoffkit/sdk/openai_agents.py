@@ -64,7 +64,8 @@ class AgentsSession:
         approvals: Approvals,
     ) -> None:
         self._options, self._approvals = options, approvals
-        name = _model_name(options.model)
+        settings = _settings(options)
+        name = settings["model_name"]
         self.playback = Playback()
         """What is heard of the agent, and how much of it."""
         self.interrupts: Callable[[], bool] = lambda: True
@@ -84,7 +85,7 @@ class AgentsSession:
             "url": f"{endpoint.base_url.replace('http', 'ws', 1)}/realtime?model={quote(name, safe='')}",
             "api_key": f"{endpoint.token}.{label}",
             "playback_tracker": self._tracker,
-            "initial_model_settings": _settings(options, name),
+            "initial_model_settings": settings,
         }
         self._session: RealtimeSession | None = None
         self._listener: asyncio.Task[None] | None = None
@@ -362,8 +363,15 @@ def _model_name(model: Any) -> str:
     return name
 
 
-def _settings(options: AgentsOptions, name: str) -> dict[str, Any]:
-    settings: dict[str, Any] = {"model_name": name, **(options.model_settings or {})}
+def _settings(options: AgentsOptions) -> dict[str, Any]:
+    """Return the settings of the session: those of the run, then the call's, as the SDK has it, and the voice.
+
+    Raises:
+        WrongModel: The model is another provider's, or no name.
+    """
+    of_run = (options.run_config or {}).get("model_settings")
+    settings: dict[str, Any] = {"model_name": options.model, **(of_run or {}), **(options.model_settings or {})}
+    settings["model_name"] = _model_name(settings["model_name"])
     if options.voice is not None:
         audio = dict(settings.get("audio") or {})
         audio["output"] = {**(audio.get("output") or {}), "voice": options.voice}
