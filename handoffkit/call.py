@@ -37,8 +37,8 @@ class Call(Recorded):
 
     Args:
         agent: A `pydantic_ai.Agent`, or an `agents.realtime.RealtimeAgent` with its tools and handoffs.
-        model: The realtime model's name (`openai:gpt-realtime`), or an `OpenAIRealtimeModel` built after `connect()`. For a
-            `RealtimeAgent`, a `model_name` in `model_settings` or `run_config` takes its place.
+        model: The realtime model's name (`openai:gpt-realtime`), or an `OpenAIRealtimeModel` built after `connect()`.
+            For a `RealtimeAgent`, a `model_name` in its `model_settings` or `run_config` takes the place of it.
         speak_first: The agent opens the talk: `start` returns when its greeting is complete.
         reply_timeout: Seconds without any frame after which a reply counts as not coming (60 by default). The time in
             which a person is asked about a tool call does not count.
