@@ -11,6 +11,7 @@ from typing import Any
 import openai
 import psutil
 import pytest
+from pydantic_ai import Agent
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint, current
@@ -51,6 +52,26 @@ def test_connecting_again_keeps_the_address_and_begins_a_new_log(connected: Endp
     hk.connect()
     assert (current().pid, current().base_url, current().token) == before
     assert len(hk.log()) == 0
+
+
+def open_logs(endpoint: Endpoint) -> list[str]:
+    """Return the files in folders of logs that the endpoint process has open to write frames or sound."""
+    names = [file.path for file in psutil.Process(endpoint.pid).open_files()]
+    return [name for name in names if name.endswith((".jsonl", ".pcm"))]
+
+
+async def test_however_often_one_connects_and_calls_one_log_is_open(connected: Endpoint) -> None:
+    logs = []
+    for _ in range(5):
+        hk.connect(model=hk.ScriptedModel(["Hello."], repeat=True))
+        for _ in range(2):
+            async with hk.Call(Agent()) as call:
+                await call.send("Hi.")
+        logs.append(hk.log())
+    assert open_logs(connected) == [str(connected.folder / "log.jsonl")]
+    connected.tell("mark", logs[0].folder, kind="note", data={"text": "later"})
+    assert logs[0][-1].data == {"text": "later"}
+    assert all(len(log.filter("close")) == 2 for log in logs)
 
 
 def test_it_points_both_sdks_here_and_past_every_proxy(monkeypatch: pytest.MonkeyPatch, connected: Endpoint) -> None:

@@ -41,6 +41,8 @@ class Endpoint:
         self.era += 1
         self.faults = Faults(list(settings.faults))
         self.store = Store()
+        for tap in self.taps.values():
+            tap.rest()
         self.tap = Tap(settings.folder, {"mode": settings.mode, "pid": settings.pid})
         self.taps[settings.folder.name] = self.tap
         if settings.mode == "simulated" and settings.speech and self.speech is None:

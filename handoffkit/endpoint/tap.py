@@ -40,16 +40,18 @@ class Tap:
         self.closed: dict[str, str] = {}
         self._clock, self._began = clock, clock()
         self._connections = 0
+        self._open: set[str] = set()
         self._audio: dict[str, tuple[int, int]] = {}
         self._moved: asyncio.Event = asyncio.Event()
         (folder / "audio").mkdir()
-        self._file = os.open(folder / "log.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._file, self._over = -1, False
         self._put({"handoffkit": SCHEMA, "started": round(time.time(), 3), **header})
 
     def connection(self, channel: str, label: str | None, path: str, model: str | None = None) -> "Connection":
         """Open the next connection and write its `open` frame."""
         self._connections += 1
         name = f"c{self._connections}"
+        self._open.add(name)
         if label:
             self.conns.setdefault(label, []).append(name)
         connection = Connection(self, name, channel, label)
@@ -86,18 +88,40 @@ class Tap:
         """Return the seconds since the last frame of *conn*."""
         return self._clock() - self.last_at.get(conn, self._began)
 
+    def ended_connection(self, name: str) -> None:
+        """Note that nothing more is expected of a connection, no sound either."""
+        self._open.discard(name)
+        for side in ("agent", "caller"):
+            self._let_go(f"{name}-{side}.pcm")
+
+    def rest(self) -> None:
+        """Close the files until something is written again, unless a connection is open: a process has only so many."""
+        if not self._open:
+            self._close_files()
+
     def close(self) -> None:
-        """Close the files; safe to call twice."""
-        for file, _ in self._audio.values():
-            os.close(file)
-        self._audio.clear()
+        """Close the files for good; safe to call twice."""
+        self._over = True
+        self._close_files()
+
+    def _close_files(self) -> None:
+        for name in self._audio:
+            self._let_go(name)
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
+    def _let_go(self, name: str) -> None:
+        file, size = self._audio.get(name, (-1, 0))
+        if file >= 0:
+            os.close(file)
+            self._audio[name] = -1, size
+
     def _put(self, line: dict[str, Any]) -> None:
-        if self._file < 0:
+        if self._over:
             return
+        if self._file < 0:
+            self._file = _opened(self.folder / "log.jsonl")
         try:
             text = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode()
         except UnicodeEncodeError:  # a lone surrogate, which JSON can carry and UTF-8 cannot
@@ -116,13 +140,12 @@ class Tap:
         except (binascii.Error, ValueError):
             return data, None
         name = f"{conn}-{'agent' if event.startswith('response') else 'caller'}.pcm"
-        file, start = self._audio.get(name) or self._open_audio(name)
+        file, start = self._audio.get(name, (-1, 0))
+        if file < 0:
+            file = _opened(self.folder / "audio" / name)
         _write_all(file, pcm)
         self._audio[name] = (file, start + len(pcm))
         return data | {field: ""}, AudioRef(name, start, len(pcm))
-
-    def _open_audio(self, name: str) -> tuple[int, int]:
-        return os.open(self.folder / "audio" / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), 0
 
 
 class Connection:
@@ -150,6 +173,7 @@ class Connection:
             self._open = False
             self.tap.closed[self.name] = f"{reason or 'no reason given'} (by the {by}, code {code})"
             self.frame("client" if by == "client" else "server", "close", {"code": code, "reason": reason, "by": by})
+            self.tap.ended_connection(self.name)
 
 
 Event = tuple[str, dict[str, Any] | None]
@@ -169,6 +193,10 @@ def event_of(data: dict[str, Any]) -> Event:
     """Return the event that *data* is. Chat Completions' chunks have no `type`: they are known by their `object`."""
     kind = data.get("type") or data.get("object")
     return (kind, data) if isinstance(kind, str) else ("text", None)
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
 
 def _write_all(file: int, data: bytes) -> None:
