@@ -87,7 +87,7 @@ async def test_a_new_call_has_the_agent_and_the_options_of_the_one_before(connec
     panel = Panel(call)
     async with shown(panel) as page:
         page.send("start")
-        await page.phase("on")
+        await page.until(lambda: page.texts() == ["Good morning."])
         page.send("hangup")
         await page.phase("ended")
         page.send("new")
@@ -100,6 +100,20 @@ async def test_a_new_call_has_the_agent_and_the_options_of_the_one_before(connec
         await page.until(lambda: page.texts() == ["Good morning."])
         assert {turn.label for turn in fresh.turns} == {"call-2"}
     assert [turn.label for turn in call.turns] == ["call-1"]
+
+
+async def test_a_new_call_starts_also_while_the_start_of_the_one_before_is_under_way(connected: Endpoint) -> None:
+    """Whoever hangs up during the greeting need not wait until an SDK has seen that it ends."""
+    slow = [hk.Fault(event, "delay", nth=0, seconds=0.7) for event in ("session.updated", "response.output_item.added")]
+    hk.connect(model=hk.ScriptedModel(["Good morning."]), faults=slow)
+    panel = Panel(hk.Call(voice_agent(), speak_first=True))
+    async with shown(panel) as page:
+        page.send("start")
+        await page.phase("on")
+        for ask, then in (("hangup", "ended"), ("new", "ready"), ("start", "on")):
+            page.send(ask)
+            await page.phase(then)
+        await page.until(lambda: page.texts() == ["Good morning."])
 
 
 async def test_a_cell_that_is_run_again_shows_the_same_call(connected: Endpoint) -> None:

@@ -119,12 +119,13 @@ class Hands:
 
     def _verb(self, request: Request, page: str) -> None:
         desk, phase = self._desk, self._desk.subject.phase
+        call = desk.subject.call.label if desk.subject.call else ""  # of another one it may still be under way
         match request.name:
             case "start" if phase == "ready":
                 desk.presence.owns(page)
-                self._do("start", self._start(), bound=_START)
+                self._do(f"start {call}", self._start(), bound=_START)
             case "hangup" if phase in ("starting", "on"):
-                self._do("hangup", self._hang_up())
+                self._do(f"hangup {call}", self._hang_up())
             case "new" if phase in ("ready", "ended"):
                 self._do("new", self._new())
             case "say" if request["text"].strip():
