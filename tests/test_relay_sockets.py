@@ -15,6 +15,7 @@ from websockets.frames import CloseCode
 
 import handoffkit as hk
 from handoffkit.connect import current
+from handoffkit.endpoint.masking import masked
 
 PATHS = ["responses", "realtime?model=gpt-realtime"]
 BOUND = 20  # seconds
@@ -152,3 +153,33 @@ async def test_what_is_nested_as_deep_as_it_can_be_passes_too() -> None:
     async with asyncio.timeout(BOUND), upstream(nests), client("responses") as socket:
         for _ in range(100):
             assert str(await socket.recv()).startswith('{"type": "deep"')
+
+
+@pytest.mark.parametrize(("path", "kind"), list(zip(PATHS, ["response.create", "session.update"], strict=True)))
+async def test_the_secrets_of_a_tool_pass_and_are_not_in_the_log(path: str, kind: str) -> None:
+    tool = {"type": "mcp", "server_label": "shop", "authorization": "s3cret", "headers": {"X-Key": "s3cret"}}
+    brought = {"type": "additional_tools", "tools": [tool]}
+    holder = {"tools": [tool, {"type": "function", "name": "f"}], "input": ["x", brought]}
+    sent = json.dumps({"type": kind, **holder, "session": holder, "response": holder})
+
+    async def echo(socket: ServerConnection) -> None:
+        async for message in socket:
+            await socket.send(message)
+
+    async with asyncio.timeout(BOUND), upstream(echo), client(path) as socket:
+        await socket.send(sent)
+        assert await socket.recv() == sent, "what passes is as it was"
+    assert b"s3cret" not in (current().folder / "log.jsonl").read_bytes()
+    for frame in hk.log().filter(kind):
+        for found in (frame.data, frame.data["session"], frame.data["response"]):
+            assert found["tools"][0]["headers"] == {"X-Key": "<hidden>"}
+            assert found["tools"][0]["server_label"] == found["input"][1]["tools"][0]["server_label"] == "shop"
+
+
+def test_a_clients_secret_is_not_in_the_log() -> None:
+    assert masked({"value": "ek_1", "expires_at": 7}) == {"value": "<hidden>", "expires_at": 7}
+    assert masked({"session": {"client_secret": {"value": "ek_1"}}}) == {
+        "session": {"client_secret": {"value": "<hidden>"}}
+    }
+    plain = {"type": "x", "tools": [{"type": "function"}], "value": 7, "input": "x"}
+    assert masked(plain) is plain

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..turns import TurnEnd, TurnTracker
 from ..wire.frames import AUDIO_FIELDS, AudioRef, Frame
+from .masking import masked
 
 SCHEMA = 1
 
@@ -62,7 +63,7 @@ class Tap:
         """Write one frame; the audio in it goes to its own file."""
         self.seq += 1
         at = round(self._clock() - self._began, 6)
-        data, audio = self._split_audio(conn, event, data if isinstance(data, dict) else {"value": data})
+        data, audio = self._split_audio(conn, event, masked(data) if isinstance(data, dict) else {"value": data})
         line = {"seq": self.seq, "at": at, "conn": conn, "channel": channel, "dir": direction, "event": event}
         line["data"] = data
         if label:
