@@ -15,6 +15,7 @@ from agents.lifecycle import AgentHooksBase
 from agents.mcp import MCPServerStdio
 from agents.realtime import RealtimeAgent, RealtimeRunner, realtime_handoff
 from agents.tool_context import ToolContext
+from conftest import ROOT
 from pydantic import BaseModel
 
 import handoffkit as hk
@@ -231,6 +232,24 @@ async def test_settings_of_the_run_are_in_force_whatever_voice_is_asked_for(wher
     assert (opened, sent["model"]) == ("gpt-realtime-mini", "gpt-realtime-mini")
     assert sent["audio"]["input"]["turn_detection"] == RUN["audio"]["input"]["turn_detection"]
     assert (sent["audio"]["output"]["speed"], sent["audio"]["output"]["voice"]) == (1.2, "marin")
+
+
+@pytest.mark.usefixtures("speech")
+async def test_a_caller_who_speaks_stops_the_agent_also_where_the_service_would_not(connected: Endpoint) -> None:
+    """With `interrupt_response: False` the service lets the reply run; this SDK cancels it, then more than ever."""
+    laptop = ROOT / "audio" / "laptop-will-not-charge"
+    hk.connect(model={"gpt-realtime": hk.ScriptedModel(["Let me explain that in some detail. " * 15, "Yes?"])})
+    detection: Any = {"type": "server_vad", "silence_duration_ms": 700, "interrupt_response": False}
+    async with hk.Call(RealtimeAgent(name="Front"), model_settings={"turn_detection": detection}) as call:
+        first = asyncio.create_task(call.send_audio(laptop / "turn-1.wav"))
+        async with asyncio.timeout(60):
+            async for _ in hk.log().follow("response.output_audio.delta", label=call.label):
+                break
+        over = await call.send_audio(laptop / "turn-2.wav", over=True)
+        assert (await first).interrupted
+    assert over.text == "Yes?"
+    assert len(call.log.filter("response.cancel", dir="client")) == 1
+    assert [end.verdict for end in call.log.ends] == ["interrupted", "complete"]
 
 
 # Handoffs
