@@ -283,11 +283,11 @@ async def test_a_reply_that_is_interrupted_keeps_what_was_heard(agent: RealtimeA
 
 
 async def test_a_second_turn_while_a_reply_is_made_is_refused(agent: RealtimeAgent[Any]) -> None:
-    slow = hk.Fault("response.output_audio.delta", "delay", nth=1, seconds=0.5)
+    slow = hk.Fault("response.output_audio.delta", "delay", nth=1, seconds=3)
     scripted("One.", "Two.", faults=(slow,))
     async with hk.Call(agent) as call:
         sending = asyncio.create_task(call.send(FIRST))
-        await asyncio.sleep(0.1)
+        await anext(hk.log().follow("response.created", label=call.label))
         with pytest.raises(CallBusy):
             await call.send(SECOND)
         assert (await sending).text == "One."

@@ -172,7 +172,7 @@ async def test_an_empty_turn_is_refused_and_nothing_is_sent(text: Any, agent: Ag
 
 
 async def test_a_second_turn_while_a_reply_runs_is_refused(agent: Agent[None, str]) -> None:
-    scripted("One.", "Two.", faults=(hk.Fault("response.done", "delay", seconds=0.5),))
+    scripted("One.", "Two.", faults=(hk.Fault("response.done", "delay", seconds=3),))
     async with hk.Call(agent) as call:
         first = asyncio.create_task(call.send(FIRST))
         await reached(call, "response.created")
@@ -194,7 +194,7 @@ async def reached(call: hk.Call, event: str, times: int = 1) -> None:
 
 
 async def test_an_interrupted_cell_stops_the_reply_and_the_next_turn_works(agent: Agent[None, str]) -> None:
-    slow = hk.Fault("response.output_audio_transcript.delta", "delay", nth=2, seconds=1)
+    slow = hk.Fault("response.output_audio_transcript.delta", "delay", nth=2, seconds=3)
     scripted("This answer is long and slow.", "Go on.", faults=(slow,))
     async with hk.Call(agent) as call:
         cell = asyncio.create_task(call.send(FIRST))
@@ -209,7 +209,7 @@ async def test_an_interrupted_cell_stops_the_reply_and_the_next_turn_works(agent
 
 
 async def test_interrupt_keeps_what_was_heard(agent: Agent[None, str]) -> None:
-    hold = hk.Fault("response.output_audio.done", "delay", seconds=1)
+    hold = hk.Fault("response.output_audio.done", "delay", seconds=3)
     scripted("First check the cable, then the outlet, then the battery.", "Yes?", faults=(hold,))
     async with hk.Call(agent) as call:
         turn = asyncio.create_task(call.send(FIRST))
@@ -225,7 +225,7 @@ async def test_interrupt_keeps_what_was_heard(agent: Agent[None, str]) -> None:
 
 
 async def test_interrupting_before_any_sound_cuts_nothing_and_the_next_turn_works(agent: Agent[None, str]) -> None:
-    hold = hk.Fault("response.output_item.added", "delay", seconds=1)
+    hold = hk.Fault("response.output_item.added", "delay", seconds=3)
     scripted("Never heard.", "Yes?", faults=(hold,))
     async with hk.Call(agent) as call:
         turn = asyncio.create_task(call.send(FIRST))
@@ -238,7 +238,7 @@ async def test_interrupting_before_any_sound_cuts_nothing_and_the_next_turn_work
 
 
 async def test_truncation_never_goes_beyond_what_was_received(agent: Agent[None, str]) -> None:
-    hold = hk.Fault("response.output_audio.done", "delay", seconds=1)
+    hold = hk.Fault("response.output_audio.done", "delay", seconds=3)
     scripted("Short.", "Yes?", faults=(hold,))
     async with hk.Call(agent) as call:
         turn = asyncio.create_task(call.send(FIRST))

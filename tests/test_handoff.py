@@ -681,7 +681,7 @@ async def test_leaving_while_the_agent_speaks_is_no_failure_and_keeps_its_words(
 
 
 async def test_interrupting_is_no_failure(connected: Endpoint) -> None:
-    hold = hk.Fault("response.output_audio.done", "delay", seconds=1)
+    hold = hk.Fault("response.output_audio.done", "delay", seconds=3)
     scripted(GOOD, lines=("First check the cable, then the outlet, then the battery.",), faults=[hold])
     async with hk.Call(Agent()) as call:
         turn = asyncio.create_task(call.send(FIRST))

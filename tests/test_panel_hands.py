@@ -67,7 +67,7 @@ async def test_starting_and_hanging_up_twice_is_harmless(connected: Endpoint) ->
 
 
 async def test_typing_while_the_agent_speaks_interrupts_it(connected: Endpoint) -> None:
-    slow = hk.Fault("response.output_audio.done", "delay", seconds=1)
+    slow = hk.Fault("response.output_audio.done", "delay", seconds=3)
     call = new_call(LONG, "Good.", faults=(slow,))
     async with shown(Panel(call)) as page:
         page.send("start")
@@ -82,7 +82,7 @@ async def test_typing_while_the_agent_speaks_interrupts_it(connected: Endpoint) 
 
 
 async def test_typing_interrupts_what_a_cell_waits_for(connected: Endpoint) -> None:
-    slow = hk.Fault("response.output_audio.done", "delay", seconds=1)
+    slow = hk.Fault("response.output_audio.done", "delay", seconds=3)
     call = new_call(LONG, "Good.", faults=(slow,))
     async with shown(Panel(call)) as page:
         await call.start()
@@ -94,7 +94,7 @@ async def test_typing_interrupts_what_a_cell_waits_for(connected: Endpoint) -> N
 
 
 async def test_stop_ends_the_reply_and_nothing_else(connected: Endpoint) -> None:
-    slow = hk.Fault("response.output_audio.done", "delay", seconds=1)
+    slow = hk.Fault("response.output_audio.done", "delay", seconds=3)
     call = new_call(LONG, faults=(slow,))
     async with shown(Panel(call)) as page:
         page.send("start")
