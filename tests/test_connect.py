@@ -1,5 +1,6 @@
 """`connect()`: one process a kernel, one line about who answers, an end with its kernel, the environment put back."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from pydantic_ai import Agent
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint, current
-from handoffkit.errors import ConnectError, EndpointGone, NotConnected
+from handoffkit.errors import ConnectError, EndpointGone, NotConnected, ReplyFailed
 
 
 def kernel(code: str, tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -72,6 +73,14 @@ async def test_however_often_one_connects_and_calls_one_log_is_open(connected: E
     connected.tell("mark", logs[0].folder, kind="note", data={"text": "later"})
     assert logs[0][-1].data == {"text": "later"}
     assert all(len(log.filter("close")) == 2 for log in logs)
+
+
+async def test_a_log_that_cannot_be_written_drops_the_call_and_lets_nobody_wait(connected: Endpoint) -> None:
+    hk.connect(model=hk.ScriptedModel(["Hello."]))
+    (connected.folder / "audio").rmdir()
+    async with asyncio.timeout(30), hk.Call(Agent()) as call:
+        with pytest.raises(ReplyFailed, match="dropped"):
+            await call.send("Hi.")
 
 
 def test_it_points_both_sdks_here_and_past_every_proxy(monkeypatch: pytest.MonkeyPatch, connected: Endpoint) -> None:

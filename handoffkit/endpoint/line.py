@@ -81,8 +81,12 @@ class Line:
         return None if frame is None else (frame, event)
 
     def _out(self, frame: str | bytes, event: Event | None) -> Awaitable[None]:
-        """Write a frame down, then put it on its way."""
-        self.connection.message("server", frame, event)
+        """Write a frame down, then put it on its way; where the log cannot be written, the connection is cut."""
+        try:
+            self.connection.message("server", frame, event)
+        except OSError:  # such as a disk that is full; the client would else wait for what never comes
+            self._socket.abort()
+            raise Cut from None
         return self._write(frame)
 
     def _write(self, frame: str | bytes) -> Awaitable[None]:
