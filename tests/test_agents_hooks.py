@@ -450,6 +450,25 @@ async def test_a_tool_that_takes_longer_than_the_patience_is_named_and_its_reply
     assert [end.verdict for end in call.log.ends] == ["complete"] * 2
 
 
+async def test_a_tool_that_awaits_what_is_cancelled_has_failed_and_the_call_goes_on(connected: Endpoint) -> None:
+    """The SDK's task would end without a word: the agent would wait for the tool, and `send` be refused for ever."""
+
+    @function_tool
+    async def look() -> str:
+        """Look."""
+        looking = asyncio.create_task(asyncio.sleep(3600))
+        looking.cancel()
+        await looking
+        return "seen"
+
+    scripted(LOOK, "I cannot look.", "Goodbye.")
+    async with hk.Call(RealtimeAgent(name="Front", tools=[look]), reply_timeout=10) as call:
+        with pytest.raises(ToolRaised, match="awaited something that was cancelled"):
+            await call.send("Look.")
+        assert (await call.send("Thank you.")).text == "Goodbye."
+    assert outputs(call) == ["The tool failed."]
+
+
 # Guardrails
 
 

@@ -5,6 +5,7 @@ it is reached, so agents may hand over in circles. What an agent says and can do
 that makes instructions, or says whether a tool is offered, gets that one, and what was changed in it counts.
 """
 
+import asyncio
 import copy
 import functools
 from collections.abc import Callable, Mapping
@@ -95,6 +96,11 @@ class AgentGraph:
             except Exception as error:
                 self._raised(error)
                 return _FAILED
+            except asyncio.CancelledError as error:
+                if _cancelled():
+                    raise
+                self._raised(_from_within(error))  # of something that the tool has awaited; else nobody would answer
+                return _FAILED
 
         def late(context: RunContextWrapper[Any], error: Exception) -> str:
             self._raised(error)
@@ -138,6 +144,19 @@ class AgentGraph:
             return agent  # the SDK says what is wrong with it
         self._transfers.taken(agent.name)
         return self.ready(agent)
+
+
+def _cancelled() -> bool:
+    """Whether somebody cancels the task that runs."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _from_within(error: asyncio.CancelledError) -> Exception:
+    """Return what a cancellation is that no one asked for: an error of the tool's."""
+    raised = RuntimeError("The tool awaited something that was cancelled.")
+    raised.__cause__ = error
+    return raised
 
 
 def _check(greetings: Mapping[str, str], first: _Agent) -> None:
