@@ -156,6 +156,9 @@ async def test_files_and_sound_pass_both_ways_and_the_log_has_their_size(monkeyp
             self.set_header("Content-Type", "application/json" if path == "files" else "audio/mpeg")
             self.finish('{"id": "file-1", "object": "file"}' if path == "files" else b"\xff\xfb\x90")
 
+        def delete(self, path: str) -> None:
+            self.set_status(204)
+
     [socket] = bind_sockets(0, "127.0.0.1")
     server = HTTPServer(Application([(r"/v1/(.*)", Files)]))
     server.add_socket(socket)
@@ -164,11 +167,13 @@ async def test_files_and_sound_pass_both_ways_and_the_log_has_their_size(monkeyp
     client = openai.AsyncOpenAI()
     assert (await client.files.create(file=("a.bin", b"\x00\xff"), purpose="user_data")).id == "file-1"
     assert (await client.audio.speech.create(model="tts-1", voice="alloy", input="Hi.")).content == b"\xff\xfb\x90"
+    await client.containers.delete("cntr_1")
     server.stop()
     assert arrived[0] == b"\x00\xff"
     seen = {(frame.conn, frame.event): frame.data for frame in hk.log()}
     assert seen["c1", "POST /v1/files"].keys() == seen["c2", "200"].keys() == {"bytes"}
     assert seen["c1", "200"]["id"] == "file-1"
+    assert ("c3", "204") in seen
 
 
 async def test_a_preset_base_url_is_the_upstream(service: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:

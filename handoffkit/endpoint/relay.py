@@ -154,7 +154,7 @@ async def relay_exchange(
 async def _whole_back(handler: "Http", answer: "httpx2.Response", connection: Connection, faults: Faults) -> None:
     body = await answer.aread()
     connection.frame("server", str(answer.status_code), _shown(body))
-    handler.finish(body)
+    handler.finish(body or None)  # an answer without a body (204) takes not even an empty one
 
 
 def _shown(body: bytes) -> Any:
