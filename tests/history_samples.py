@@ -142,22 +142,25 @@ CONTENT = st.one_of(
 TIMES = st.sampled_from((None, [SpeechTimestamp(text="a", start_ms=0, duration_ms=9)]))
 OUTCOMES = st.sampled_from(("success", "failed", "denied", "interrupted", "retried"))
 
+RETURNED = (
+    st.one_of(TEXT, JSON),
+    st.one_of(OBJECTS, st.dictionaries(WORDS, OBJECTS, max_size=2)),
+    st.lists(st.one_of(WORDS, FILES, OBJECTS), min_size=1, max_size=3),
+)
+RESULTS = st.one_of(
+    *(
+        st.builds(ToolReturnPart, TOOLS, each, CALL_IDS, outcome=OUTCOMES, metadata=st.sampled_from((None, 1)))
+        for each in RETURNED
+    )
+)
 ASKED = st.one_of(
-    st.builds(UserPromptPart, st.one_of(TEXT, st.lists(CONTENT, max_size=3))),
+    st.builds(UserPromptPart, TEXT),
+    st.builds(UserPromptPart, st.lists(CONTENT, max_size=3)),
+    st.builds(UserPromptPart, st.lists(FILES, min_size=1, max_size=2)),
     st.builds(
         SpeechPart, speaker=st.just("user"), transcript=st.one_of(st.none(), TEXT), audio=AUDIO, timestamps=TIMES
     ),
-    st.builds(
-        ToolReturnPart,
-        TOOLS,
-        st.one_of(
-            *(TEXT, JSON, OBJECTS, st.dictionaries(WORDS, OBJECTS, max_size=2)),
-            st.lists(st.one_of(WORDS, FILES, OBJECTS), max_size=3),
-        ),
-        CALL_IDS,
-        outcome=OUTCOMES,
-        metadata=st.sampled_from((None, 1)),
-    ),
+    RESULTS,
     st.builds(SystemPromptPart, WORDS, scope=st.sampled_from(("conversation", "request"))),
     st.builds(RetryFeedbackPart, WORDS, retry=st.just(RetryInfo(cause="model_retry"))),
     st.builds(CompactionPart, WORDS),
@@ -172,6 +175,15 @@ OPENAI = st.sampled_from(("openai", None))
 SOURCE = WebCitationSource("https://a.example", title="A", excerpts=["As it says."])
 CITED = st.sampled_from((None, [Citation([SOURCE], anchor=ContentCitationAnchor(start=0, end=1))]))
 ANNOTATED = [{"type": "url_citation", "url": "https://a", "title": "A", "start_index": 0, "end_index": 1}]
+CALLS: st.SearchStrategy[ToolCallPart] = st.builds(
+    ToolCallPart,
+    TOOLS,
+    ARGS,
+    CALL_IDS,
+    id=st.sampled_from((None, "fc_1", "item_3")),
+    provider_name=st.just("openai"),
+    provider_details=st.sampled_from((None, {"namespace": "shop"})),
+)
 SAID = st.one_of(
     st.builds(
         TextPart,
@@ -191,15 +203,7 @@ SAID = st.one_of(
         id=st.sampled_from((None, "item_9")),
         provider_name=st.just("openai"),
     ),
-    st.builds(
-        ToolCallPart,
-        TOOLS,
-        ARGS,
-        CALL_IDS,
-        id=st.sampled_from((None, "fc_1", "item_3")),
-        provider_name=st.just("openai"),
-        provider_details=st.sampled_from((None, {"namespace": "shop"})),
-    ),
+    CALLS,
     st.builds(
         ThinkingPart,
         TEXT,
@@ -243,21 +247,45 @@ RESPONSES = st.builds(
 )
 
 
+LONE = "c3"
+"""A result with this id belongs to no other call than one of this id; any other goes to a call that waits for one."""
+
+
 def told_apart(messages: list[ModelMessage]) -> list[ModelMessage]:
-    """Return messages in which no two calls of one id wait for their results at the same time, as no service makes."""
-    waiting: set[str] = set()
+    """Return messages in which most results have a call, and no two calls of one id wait for theirs at the same time.
+
+    By chance alone hardly any result would have one, and no service makes two calls of one id that wait.
+    """
+    waiting: list[str] = []
     for message in messages:
         for part in message.parts:
             if isinstance(part, ToolCallPart):
                 while part.tool_call_id in waiting:
                     part.tool_call_id += "_"
-                waiting.add(part.tool_call_id)
+                waiting.append(part.tool_call_id)
             elif isinstance(part, ToolReturnPart):
-                waiting.discard(part.tool_call_id)
+                part.tool_call_id = _answered(part.tool_call_id, waiting)
     return messages
 
 
-MESSAGES = st.lists(st.one_of(REQUESTS, RESPONSES), max_size=7).map(deepcopy).map(told_apart)
+def _answered(call_id: str, waiting: list[str]) -> str:
+    """Return the id of the call that a result of *call_id* belongs to, and take it from those that wait."""
+    if call_id not in waiting and call_id != LONE and waiting:
+        call_id = waiting[-1]
+    if call_id in waiting:
+        waiting.remove(call_id)
+    return call_id
+
+
+EXCHANGES = st.tuples(
+    st.builds(lambda said, call: ModelResponse(parts=[*said, call]), st.lists(SAID, max_size=2), CALLS),
+    st.builds(lambda result, asked: ModelRequest(parts=[result, *asked]), RESULTS, st.lists(ASKED, max_size=1)),
+)
+MESSAGES = (
+    st.lists(st.one_of(st.tuples(REQUESTS), st.tuples(RESPONSES), EXCHANGES), max_size=6)
+    .map(lambda groups: deepcopy([message for group in groups for message in group]))
+    .map(told_apart)
+)
 
 Items = st.SearchStrategy[Any]
 
@@ -289,6 +317,14 @@ STATUS = st.sampled_from((None, "completed", "incomplete"))
 EXTRA = st.sampled_from((None, None, None, "what"))
 WRITTEN = st.lists(records(type="output_text", text=TEXT, annotations=st.sampled_from(([], ANNOTATED))), max_size=2)
 REFUSED = st.lists(records(type="refusal", refusal=WORDS), max_size=1)
+CALL = records(
+    type="function_call", call_id=CALL_IDS, name=TOOLS, arguments=st.sampled_from(("{}", '{"a": 1}', "{broken")),
+    id=st.sampled_from((None, "fc_1")), status=STATUS, namespace=st.sampled_from((None, "shop")), extra=EXTRA,
+)  # fmt: skip
+OUTPUT = records(
+    type="function_call_output", call_id=CALL_IDS, extra=EXTRA,
+    output=st.one_of(TEXT, st.lists(GIVEN, max_size=2)),
+)  # fmt: skip
 ITEM = st.one_of(
     records(role="user", content=st.one_of(TEXT, st.lists(st.one_of(GIVEN, HEARD), max_size=3)), extra=EXTRA),
     records(type="message", role="assistant", content=TEXT, phase=st.sampled_from((None, "commentary"))),
@@ -297,14 +333,8 @@ ITEM = st.one_of(
         content=st.builds(list.__add__, WRITTEN, REFUSED), extra=EXTRA,
     ),
     records(role=st.sampled_from(("system", "developer")), content=WORDS),
-    records(
-        type="function_call", call_id=CALL_IDS, name=TOOLS, arguments=st.sampled_from(("{}", '{"a": 1}', "{broken")),
-        id=st.sampled_from((None, "fc_1")), status=STATUS, namespace=st.sampled_from((None, "shop")), extra=EXTRA,
-    ),
-    records(
-        type="function_call_output", call_id=CALL_IDS, extra=EXTRA,
-        output=st.one_of(TEXT, st.lists(GIVEN, max_size=2)),
-    ),
+    CALL,
+    OUTPUT,
     records(
         type="reasoning", id="rs_1", encrypted_content=st.sampled_from((None, "sealed")),
         summary=st.lists(records(type="summary_text", text=WORDS), max_size=2),
@@ -322,21 +352,25 @@ ITEM = st.one_of(
 
 
 def items_told_apart(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return items in which no two calls of one id wait for their outputs at the same time."""
-    waiting: set[str] = set()
+    """Return items in which most outputs have a call, and no two calls of one id wait for theirs at the same time."""
+    waiting: list[str] = []
     for item in items:
         if item.get("type") == "function_call" and "output" in item and item["call_id"] not in waiting:
             continue  # a call of a session's history, with its output
         if str(item.get("type")).endswith("_output"):
-            waiting.discard(item.get("call_id", ""))
+            item["call_id"] = _answered(item["call_id"], waiting)
         elif "call_id" in item:
             while item["call_id"] in waiting:
                 item["call_id"] += "_"
-            waiting.add(item["call_id"])
+            waiting.append(item["call_id"])
     return items
 
 
-ITEMS = st.lists(ITEM, max_size=8).map(deepcopy).map(items_told_apart)
+ITEMS = (
+    st.lists(st.one_of(st.tuples(ITEM), st.tuples(ITEM, ITEM), st.tuples(CALL, OUTPUT)), max_size=6)
+    .map(lambda groups: deepcopy([item for group in groups for item in group]))
+    .map(items_told_apart)
+)
 
 PCM = base64.b64encode(bytes(range(60))).decode()
 HISTORY_ITEM = st.one_of(
