@@ -176,6 +176,32 @@ async def test_files_and_sound_pass_both_ways_and_the_log_has_their_size(monkeyp
     assert ("c3", "204") in seen
 
 
+async def test_a_chat_that_is_streamed_ends_with_its_last_word_whenever_the_upstream_closes() -> None:
+    over = asyncio.Event()
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    chunk |= {"choices": [{"index": 0, "delta": {"content": "Hi."}, "finish_reason": "stop"}]}
+
+    class Lingering(RequestHandler):
+        async def post(self) -> None:
+            self.set_header("Content-Type", "text/event-stream")
+            self.write(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n")
+            await self.flush()
+            await over.wait()
+
+    [socket] = bind_sockets(0, "127.0.0.1")
+    server = HTTPServer(Application([("/v1/chat/completions", Lingering)]))
+    server.add_socket(socket)
+    hk.disconnect()
+    hk.connect("live", upstream=f"http://127.0.0.1:{socket.getsockname()[1]}/v1")
+    asked: Any = {"model": "m", "messages": [{"role": "user", "content": FIRST}], "stream": True}
+    async with await openai.AsyncOpenAI().chat.completions.create(**asked) as stream:
+        said = [each.choices[0].delta.content async for each in stream]
+    close = await anext(hk.log().follow("close", idle_timeout=10))
+    over.set()
+    server.stop()
+    assert (said, close.data["by"]) == (["Hi."], "server")
+
+
 async def test_a_preset_base_url_is_the_upstream(service: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     service.configure(_message("simulated", hk.ScriptedModel(["From upstream."]), None, ()))
     hk.disconnect()

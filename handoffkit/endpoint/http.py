@@ -92,7 +92,7 @@ class Http(Face):
     def on_connection_close(self) -> None:
         """Stop: the client has gone, which is how a response is cancelled that does not run in the background."""
         self._left = True
-        if self._work:
+        if self._work and not self._finished:
             self._work.cancel()
 
     get = post = delete = put = patch = _exchange

@@ -174,8 +174,8 @@ async def _stream_back(handler: "Http", answer: "httpx2.Response", connection: C
     async for event in _events(answer):
         if event == "[DONE]":
             await send.raw("data: [DONE]\n\n")
-        else:
-            await send.line.send(event)
+            break  # nothing follows, and a client leaves with it
+        await send.line.send(event)
     handler.finish()
 
 
