@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _GIVEN_UP = 3.0  # seconds in which an SDK that gives a session up says why
 _CLOSE = 5.0  # seconds in which the end of a call reaches the log
 _SHORT = 1.0  # seconds that a reply takes at most if it is waited for without asking the endpoint
-_CUT, _CUT_LOOKS = 0.5, 25  # seconds in which a client says how much it has played, and how often the log is looked at
+_CUT, _CUT_LOOKS = 2.0, 100  # seconds in which a client says how much it has played, and how often the log is looked at
 _LAST_WORDS = 10.0  # seconds without anything new after which words that are due count as not coming
 _UNASKED = 1.0  # seconds in which the service itself asks for the reply to a turn, if it does
 _LONGEST = 60.0  # seconds for which they are waited for at most, whatever else passes in the log
@@ -137,7 +137,7 @@ class Waiting:
         made = {response for end in ends for response in end.responses}
         for _ in range(_CUT_LOOKS):
             replies = [turn for turn in self._wire.turns if turn.speaker == "agent" and turn.response_id in made]
-            if not any(turn.interrupted and turn.heard_ms is None for turn in replies):
+            if not any(turn.interrupted and turn.heard_ms is None and turn.audio_ms for turn in replies):
                 break
             await asyncio.sleep(_CUT / _CUT_LOOKS)
         return replies
