@@ -26,6 +26,8 @@ from pydantic import TypeAdapter
 from pydantic_ai import Agent as PydanticAgent
 from pydantic_ai.messages import (
     INTERRUPTED_TOOL_RETURN_CONTENT,
+    BinaryContent,
+    DocumentUrl,
     FilePart,
     ModelMessage,
     ModelRequest,
@@ -39,6 +41,7 @@ from pydantic_ai.messages import (
     ThinkingPart,
     ToolCallPart,
     ToolReturnPart,
+    UploadedFile,
     UserPromptPart,
 )
 from pydantic_ai.models.test import TestModel
@@ -329,6 +332,22 @@ def test_what_a_hosted_tool_did_goes_there_and_back() -> None:
     assert [{k: v for k, v in item.items() if k not in ("status", "error")} for item in again.items] == [
         {k: v for k, v in item.items() if k != "status"} for item in items
     ]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        DocumentUrl("https://a.example/b.pdf", force_download=True),
+        DocumentUrl("https://a.example/b.pdf", vendor_metadata={"other": 1}),
+        UploadedFile("file-1", "openai", vendor_metadata={"other": 1}),
+        BinaryContent(b"%PDF", media_type="application/pdf", vendor_metadata={"other": 1}),
+    ],
+    ids=["download", "address", "uploaded", "data"],
+)
+def test_what_was_said_beside_a_file_is_named(file: Any) -> None:
+    converted = to_items([ModelRequest(parts=[UserPromptPart([file])])])
+    assert [part["type"] for part in converted.items[0]["content"]] == ["input_file"]
+    assert [(loss.kind, loss.where) for loss in converted.losses] == [("file", "message 1")]
 
 
 PICTURE = base64.b64encode(b"\x89PNG").decode()
