@@ -46,7 +46,8 @@ def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     gc.collect()  # what other tests have left behind says so now
     yield
     gc.collect()
-    assert [each.getMessage() for each in [*caplog.get_records("call"), *caplog.records] if each.levelno >= logging.ERROR] == []
+    logged = [*caplog.get_records("call"), *caplog.records]
+    assert [each.getMessage() for each in logged if each.levelno >= logging.ERROR] == []
 
 
 class Page:

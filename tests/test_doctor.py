@@ -188,7 +188,7 @@ def test_a_machine_without_a_sound_card_needs_none(card: Card, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("code", "patience", "found", "do"),
     [
-        ('print(\'{"missing": "PortAudio library not found"}\')', 60, "not reached: PortAudio library", "libportaudio2"),
+        ('print(\'{"missing": "PortAudio library not found"}\')', 60, "not reached: PortAudio", "libportaudio2"),
         ("import os; os.abort()", 60, "PortAudio ended the process", "sound setup"),
         ("import time; time.sleep(60)", 1, "not looked at", ""),
     ],
