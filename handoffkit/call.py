@@ -54,7 +54,7 @@ class Call(Recorded):
         NotConnected: `connect()` was not called.
         NotAVoiceAgent: *agent* is no agent of an SDK that is known here.
         WrongEndpoint: The model was built for another address.
-        WrongOption: An option is none of its SDK's.
+        WrongOption, WrongValue: An option is none of its SDK's, or nothing that the SDK can use.
         BadGreeting, GreetingForNobody, BadLimit: A greeting or a limit is none.
     """
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from agents import (
     GuardrailFunctionOutput,
+    RunConfig,
     RunContextWrapper,
     ToolGuardrailFunctionOutput,
     ToolInputGuardrailTripwireTriggered,
@@ -34,6 +35,7 @@ from handoffkit.errors import (
     ToolRaised,
     WrongModel,
     WrongOption,
+    WrongValue,
 )
 
 FIRST, SECOND = "My laptop does not charge.", "Another outlet changed nothing."
@@ -410,6 +412,26 @@ async def test_a_call_without_words_is_not_handed_off(agent: RealtimeAgent[Any])
         pass
     with pytest.raises(NothingSaid):
         await call.handoff(Agent("openai:gpt-5.2"))
+
+
+@pytest.mark.parametrize(
+    ("history", "found"),
+    [
+        ([{"role": "user", "content": "Hello."}], "builtins.list of builtins.dict"),
+        ("My laptop does not charge.", "builtins.str"),
+        (list, "builtins.type"),
+    ],
+)
+@pytest.mark.parametrize("voice_agent", [RealtimeAgent(name="Front"), Agent()], ids=["openai", "pydantic"])
+def test_a_history_that_is_none_is_refused(history: Any, found: str, voice_agent: Any, connected: Endpoint) -> None:
+    message = rf"a list of pydantic-ai messages; found {found}\. Pass `call\.messages\(\)`.*`history\.from_items\(items"
+    with pytest.raises(WrongValue, match=message):
+        hk.Call(voice_agent, message_history=history)
+
+
+def test_a_config_of_text_runs_is_refused(agent: RealtimeAgent[Any]) -> None:
+    with pytest.raises(WrongValue, match=r"`run_config` of a call is a dict.*found agents\.run_config\.RunConfig\. A"):
+        hk.Call(agent, run_config=RunConfig())
 
 
 @pytest.mark.parametrize("option", ["deps", "toolsets", "nonsense"])

@@ -204,10 +204,10 @@ async def test_while_a_person_is_asked_nothing_has_to_come_and_after_that_it_has
 ) -> None:
     hk.connect(model=hk.ScriptedModel([hk.ToolCall("refund", "{}"), "Done."]))
     returns = asyncio.Event()
-    async with hk.Call(refunding(sdk, returns), reply_timeout=0.5) as call:
+    async with hk.Call(refunding(sdk, returns), reply_timeout=2) as call:
         with call.approvals.watch(lambda: None):
             sending = asyncio.create_task(call.send("Refund my order."))
-            await asyncio.wait([sending], timeout=2)
+            await asyncio.wait([sending], timeout=4)
             (asked,) = call.approvals.pending
             call.approvals.approve(asked.id)
             async with asyncio.timeout(20):

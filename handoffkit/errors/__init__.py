@@ -24,6 +24,7 @@ from .call import (
     SessionRefused,
     ToolRaised,
     WrongOption,
+    WrongValue,
 )
 from .command import CommandNotStarted, CourseFolderRefused, CourseMissing, LabMissing, NoTurns
 from .connect import ConnectError, EndpointGone, NotConnected, TracesStopped, WrongEndpoint, WrongModel
@@ -189,4 +190,5 @@ __all__ = [
     "WrongModel",
     "WrongOption",
     "WrongSampleRate",
+    "WrongValue",
 ]

@@ -1,6 +1,6 @@
 """What can go wrong in a call and its turns."""
 
-from .base import HandoffkitError
+from .base import HandoffkitError, found_words
 
 
 class CallError(HandoffkitError):
@@ -27,6 +27,13 @@ class WrongOption(CallError, TypeError):
             f"A call with a {agent} takes {', '.join(f'`{name}`' for name in known)}; found `{found}`. Each SDK has "
             "its own names: leave it out, or use the one that fits."
         )
+
+
+class WrongValue(CallError, TypeError):
+    """A call was given something as an option that its agent's SDK cannot use."""
+
+    def __init__(self, name: str, wanted: str, found: object, advice: str) -> None:
+        super().__init__(f"`{name}` of a call is {wanted}; found {found_words(found)}. {advice}. No call was started.")
 
 
 class ReplyFailed(CallError):
@@ -91,7 +98,7 @@ class CallBusy(CallError):
     def __init__(self) -> None:
         super().__init__(
             "The agent is still answering the last turn, so this one was not sent. Wait for that `send` to return; "
-            "`await call.interrupt()` makes it return at once."
+            "`await call.interrupt()` stops the reply; a tool that is running comes to its end first."
         )
 
 

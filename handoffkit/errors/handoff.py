@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .base import HandoffkitError
+from .base import HandoffkitError, found_words
 from .call import CallError
 
 if TYPE_CHECKING:
@@ -47,26 +47,17 @@ class NotAConversation(CallError):
         super().__init__(
             f"handoff takes an `hk.Call`, a log (`hk.load(path)`, `hk.log()`), a list of pydantic-ai messages "
             f"(`session.all_messages()`), or a list of openai-agents items (`result.to_input_list()`, the history of a "
-            f"RealtimeSession); found {_kind(found)}{_first(found)}."
+            f"RealtimeSession); found {found_words(found)}."
         )
-
-
-def _kind(found: object) -> str:
-    kind = type(found)
-    return f"{kind.__module__}.{kind.__qualname__}"
-
-
-def _first(found: object) -> str:
-    """Say what a list holds; a user reads that sooner than that it is a list."""
-    return f" of {_kind(found[0])}" if isinstance(found, list | tuple) and found else ""
 
 
 class NotAnAgent(CallError):
     """Something that cannot take over a conversation was given to a handoff."""
 
     def __init__(self, found: object, missing: str = "") -> None:
+        found = missing or found_words(found)
         super().__init__(
-            f"handoff takes a pydantic_ai.Agent with a model, or an agents.Agent; found {missing or _kind(found)}. "
+            f"handoff takes a pydantic_ai.Agent with a model, or an agents.Agent; found {found}. "
             "Build one after `hk.connect()`: `Agent('openai:gpt-5.2', output_type=SupportTicket, instructions='...')` "
             "of pydantic-ai, or `Agent(name='Triage', model='gpt-5.2', output_type=SupportTicket, "
             "instructions='...')` of openai-agents."
