@@ -45,6 +45,10 @@ def scripted(*lines: Any, faults: tuple[hk.Fault, ...] = ()) -> None:
     hk.connect(model=hk.ScriptedModel(list(lines)), faults=faults)
 
 
+def test_a_reason_that_ends_in_a_full_stop_gets_no_second_one() -> None:
+    assert "no complete answer: it failed. The turn is kept." in str(ReplyFailed(1, "it failed."))
+
+
 async def test_two_typed_turns_and_their_replies(agent: Agent[None, str]) -> None:
     scripted("Is the light on?", "Thank you.")
     async with hk.Call(agent) as call:

@@ -41,8 +41,8 @@ class ReplyFailed(CallError):
 
     def __init__(self, turn: int, reason: str) -> None:
         super().__init__(
-            f"Turn {turn} got no complete answer: {reason}. The turn is kept. If the call is still open, send it "
-            "again; else start a new call with `message_history=call.messages()`."
+            f"Turn {turn} got no complete answer: {reason.rstrip('. ')}. The turn is kept. If the call is still open, "
+            "send it again; else start a new call with `message_history=call.messages()`."
         )
 
 
