@@ -787,7 +787,8 @@ async def test_a_result_without_its_call_and_the_reverse_are_mended_and_told(age
     hanging = {"type": "function_call", "call_id": "call_b", "name": "parts", "arguments": "{}"}
     with pytest.warns(LostInHandoff) as warned:
         result = await hk.handoff([alone, first, hanging, last], agent(), "Go.")
-    assert str(warned[0].message).splitlines() == [
+    told = warned.pop(LostInHandoff).message  # a socket that a neighbour forgot may be warned of as well
+    assert str(told).splitlines() == [
         "Not all of the conversation went over as it was:",
         "  In item 1: a result without a call before it is left out.",
         "  In item 3: parts was called and never returned; its result now says so.",
@@ -1031,17 +1032,17 @@ def test_one_agent_is_handed_to_in_one_event_loop_after_another(connected: Endpo
 
 
 def test_a_client_of_a_loop_that_has_ended_is_named(connected: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    scripted(GOOD, GOOD, GOOD)
+    scripted(GOOD, GOOD, faults=[hk.Fault("POST /v1/responses", "delay", seconds=60.0, nth=2)])
     agent = triage()
     asyncio.run(hk.handoff(HISTORY, agent))
-    broken = list[str]()
+    before, broken = current().log()[-1].seq, list[str]()
 
     def late(log: EventLog, *facts: Any) -> list[Attempt]:
         """Read the log again until it tells of the request that was begun on the old connection."""
         for _ in range(50):
             if not (found := attempts(log, *facts)):
                 time.sleep(0.1)
-                log = current().log().filter(label="handoff-2")
+                log = current().log().filter(after_seq=before)
         broken.extend(each.status for each in found)
         return found
 

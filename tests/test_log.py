@@ -532,7 +532,7 @@ def test_a_damaged_last_line_costs_that_line_and_is_told(folder: Folder, tmp_pat
     file.write_bytes(b"".join(lines)[:-20])
     with pytest.warns(LogDamaged, match=rf"Line {len(lines)}, the last one, of .* cannot be read") as told:
         log = load(file.parent)
-    assert told[0].filename == __file__
+    assert told.pop(LogDamaged).filename == __file__
     assert len(log) == len(lines) - 2
     assert log.damaged == f"line {len(lines)}, the last one, of {file} cannot be read: it is cut off or garbled"
     assert [turn.text for turn in log.turns] == ["My laptop does not charge.", "Is the light on?"]
