@@ -86,7 +86,7 @@ JSON = st.recursive(
 
 
 class Customer(BaseModel):
-    """What a tool may return: a model."""
+    """What a tool may return: pydantic-ai keeps the object, and a model reads its JSON."""
 
     id: str
     born: date
