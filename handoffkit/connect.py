@@ -107,10 +107,14 @@ def current() -> Endpoint:
 def log() -> EventLog:
     """Return the log of all that has passed since `connect()`, whoever sent it.
 
+    What clients had sent by then is in it, also what nobody has answered.
+
     Raises:
         NotConnected: `connect()` was not called.
     """
-    return current().log()
+    endpoint = current()
+    endpoint.settle(endpoint.folder)
+    return endpoint.log()
 
 
 def _message(mode: str | None, model: Any, upstream: str | None, faults: Sequence[Fault]) -> dict[str, Any]:

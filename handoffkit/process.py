@@ -27,6 +27,7 @@ from .wire.left_behind import PREFIX
 
 _START = 60.0  # seconds; a laptop that is busy takes several
 _ANSWER = 30.0
+_SETTLED = 2.0
 
 
 class Endpoint:
@@ -172,6 +173,15 @@ class Endpoint:
         except OSError:
             answer = b""
         return self._read(answer)
+
+    def settle(self, log: Path) -> None:
+        """Wait until the log in the folder *log* has all that clients have sent by now, at the longest 2 s.
+
+        A client goes on as soon as its bytes are on their way; the endpoint writes them down a moment later. Where no
+        endpoint answers any more, what there is stands in the log already.
+        """
+        with contextlib.suppress(EndpointGone):
+            self.tell("settle", log, bound=_SETTLED)
 
     def log(self, folder: Path | None = None) -> EventLog:
         """Return the log that is written in *folder* (by default the newest), woken as it grows.

@@ -52,7 +52,8 @@ class Recorded:
 
     @property
     def log(self) -> EventLog:
-        """What has passed so far in this call and in its handoffs."""
+        """What has passed so far in this call and in its handoffs, also what nobody has answered yet."""
+        self._endpoint.settle(self._folder)
         return self._wire.frames
 
     @property

@@ -219,7 +219,30 @@ async def test_whoever_has_an_answer_finds_its_end_in_the_log(connected: Endpoin
         if streams:
             async with answer:
                 assert [event async for event in answer]
-        assert hk.log()[-1].event == "close"
+        assert connected.log()[-1].event == "close"
+
+
+async def test_whoever_has_left_a_session_finds_its_end_in_the_log(connected: Endpoint) -> None:
+    client = openai.AsyncOpenAI()
+    for leaves in range(1, 41):
+        async with client.realtime.connect(model="gpt-realtime") as session:
+            await session.recv()
+        ends = [(frame.dir, frame.data["code"], frame.data["by"]) for frame in connected.log().filter("close")]
+        assert ends == [("client", 1000, "client")] * leaves
+
+
+async def test_the_log_has_what_was_sent_before_one_asked_for_it(connected: Endpoint) -> None:
+    async with openai.AsyncOpenAI().realtime.connect(model="gpt-realtime") as session:
+        for times in range(1, 41):
+            await session.send_raw(f"not even an event {times}")
+            assert [frame.data["text"][-2:].strip() for frame in hk.log().filter("text")][times - 1 :] == [str(times)]
+
+
+async def test_a_log_whose_endpoint_has_ended_is_read_as_it_is(connected: Endpoint) -> None:
+    connected.tell("mark", connected.folder, kind="silence", data={"seconds": 1.0})
+    os.kill(connected.pid, signal.SIGKILL)
+    assert gone(connected.pid)
+    assert [frame.event for frame in hk.log()] == ["silence"]
 
 
 def test_a_file_in_the_notebook_folder_does_not_shadow_the_endpoint(tmp_path: Path) -> None:

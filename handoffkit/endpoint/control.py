@@ -16,6 +16,7 @@ from .tap import Tap
 
 _LINE = 1 << 20
 _LONGEST = 600.0
+_ROUNDS = 10  # of the event loop; two or three take in what lies in the sockets
 
 
 Client = Callable[[str], Awaitable[None]]
@@ -63,6 +64,8 @@ class Control:
                 return await self._wait(tap, **question)
             case "grew":
                 return await self._grew(tap, **question)
+            case "settle":
+                return await self._settle(tap)
             case "mark":
                 return self._mark(tap, **question)
             case "trace":
@@ -108,6 +111,12 @@ class Control:
     async def _grew(self, tap: Tap, seq: int, timeout: float) -> dict[str, Any]:
         if tap.seq <= seq:
             await tap.moved(min(timeout, _LONGEST))
+        return {"seq": tap.seq}
+
+    async def _settle(self, tap: Tap) -> dict[str, Any]:
+        """Answer once all is written down that clients had sent before the question."""
+        for _ in range(_ROUNDS):
+            await asyncio.sleep(0)
         return {"seq": tap.seq}
 
     def _mark(

@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 from typing import Any, ClassVar, Protocol
 
 from tornado.httputil import HTTPServerRequest
-from tornado.websocket import WebSocketHandler
+from tornado.websocket import WebSocketHandler, WebSocketProtocol, WebSocketProtocol13
 
 from .face import HANDOFF, Face
 from .gate import admit
@@ -100,14 +100,22 @@ class Socket(Face, WebSocketHandler):
         except Cut:
             self.who.close()
 
+    def get_websocket_protocol(self) -> WebSocketProtocol | None:
+        """Return what speaks the protocol, and writes down before it answers."""
+        found = super().get_websocket_protocol()
+        return _Protocol(self, False, found.params) if isinstance(found, WebSocketProtocol13) else found
+
     def on_close(self) -> None:
         """Write down how the connection ended."""
         self._left = True
         if self.who:
             self.who.close()
+        self.ended(self.close_code, self.close_reason)
+
+    def ended(self, code: int | None, reason: str | None) -> None:
+        """Write down that the client has ended the connection, once."""
         if self.line:
-            by = "drop" if self.close_code is None else "client"
-            self.line.connection.closed(self.close_code, self.close_reason or "", by)
+            self.line.connection.closed(code, reason or "", "drop" if code is None else "client")
 
     def abort(self) -> None:
         """Cut the TCP connection."""
@@ -116,6 +124,16 @@ class Socket(Face, WebSocketHandler):
 
     def _write(self, message: str | bytes) -> Awaitable[None]:
         return self.write_message(message, binary=isinstance(message, bytes))
+
+
+class _Protocol(WebSocketProtocol13):
+    """The protocol, which has the client's goodbye written down before it is answered, as each of its frames is."""
+
+    def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """Close, or answer the client's close."""
+        if self.client_terminated and isinstance(self.handler, Socket):
+            self.handler.ended(self.close_code, self.close_reason)
+        super().close(code, reason)
 
 
 class RealtimeSocket(Socket):
