@@ -227,7 +227,8 @@ async def test_text_only_replies(agent: RealtimeAgent[Any]) -> None:
 
 async def test_an_output_guardrail_stops_a_reply_and_the_reply_after_it_is_heard(connected: Endpoint) -> None:
     """The SDK cancels the reply and tells the model why, as a user's message: the log shows both."""
-    scripted("The secret is out, " * 20, "Sorry, I may not say that.")
+    late = hk.Fault("response.output_audio_transcript.done", "delay", seconds=2)  # else it may be over by then
+    scripted("The secret is out, " * 20, "Sorry, I may not say that.", faults=(late,))
 
     @output_guardrail
     def no_secrets(context: Any, agent: Any, output: Any) -> GuardrailFunctionOutput:

@@ -486,9 +486,9 @@ async def test_the_guardrails_of_the_agent_that_has_taken_over_and_of_the_run(co
     seen: list[Any] = []
     billing = RealtimeAgent(name="Billing", output_guardrails=[stops("secret", seen)])
     front = RealtimeAgent(name="Front", handoffs=[billing])
-    scripted(
-        "A secret of the front desk's.", TO_BILLING, "The secret is out, " * 20, "Sorry.", "A rude word.", "Sorry!"
-    )
+    lines = "A secret of the front desk's.", TO_BILLING, "The secret is out, " * 20, "Sorry.", "A rude word.", "Sorry!"
+    late = hk.Fault("response.output_audio_transcript.done", "delay", nth=2, seconds=2)  # else it may be over by then
+    scripted(*lines, faults=(late,))
     config: Any = {"guardrails_settings": {"debounce_text_length": 5}, "output_guardrails": [stops("rude", seen)]}
     async with hk.Call(front, context=7, run_config=config) as call:
         assert (await call.send("Hello.")).text == "A secret of the front desk's."
