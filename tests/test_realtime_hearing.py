@@ -213,10 +213,11 @@ def test_a_commit_while_somebody_speaks_takes_that_turn() -> None:
 
 def test_what_is_spoken_can_be_looked_at_only_where_words_are_wanted() -> None:
     driver = listening((200, 5000))
-    append(driver, 1000)
-    name, pcm = driver.session.speaking or ("", b"")
-    assert name
-    assert len(pcm) == 800 * 48
+    driver.configure(audio={"input": {"transcription": {"model": "whisper-1", "language": "de"}}})
+    started = append(driver, 1000)[0]
+    spoken = driver.session.speaking
+    assert spoken is not None
+    assert (spoken.item_id, len(spoken.pcm), spoken.language) == (started["item_id"], 800 * 48, "de")
     driver.configure(audio={"input": {"transcription": None}})
     assert driver.session.speaking is None
 

@@ -41,8 +41,8 @@ def caller_turns(call: hk.Call) -> list[Any]:
 
 
 async def test_who_holds_the_key_makes_one_turn_whatever_the_pauses() -> None:
-    async with new_call("Yes?", "And then?", "I see.", "Fine.") as call:
-        await call.send_audio(FIRST + PAUSE + SECOND, realtime=False)
+    async with new_call("Yes?", "And then?", "I see.", "Fine.", "Good.") as call:
+        await call.send_audio(FIRST + PAUSE + SECOND, realtime=False)  # replies to both, or to the second alone
         assert len(caller_turns(call)) == 2
         await call.push_to_talk()
         await call.send_audio(FIRST + PAUSE + SECOND, realtime=False)

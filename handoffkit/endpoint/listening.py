@@ -54,7 +54,7 @@ class Listener:
             return
         if not self._looking and time.monotonic() >= self._next_look and (speaking := self._session.speaking):
             self._looking = True
-            self._do(self._look(*speaking))
+            self._do(self._look(speaking))
 
     def close(self) -> None:
         """Stop; the client has gone."""
@@ -109,17 +109,17 @@ class Listener:
                 await self._send(event)
                 await asyncio.sleep(0)  # the reply goes on meanwhile
 
-    async def _look(self, item_id: str, pcm: bytes) -> None:
+    async def _look(self, sound: Sound) -> None:
         """Recognise what has been spoken of a turn so far, and tell the words that can be relied on."""
         began = time.monotonic()
         try:
-            if len(pcm) // 48 > _LONGEST_MS:
+            if len(sound.pcm) // 48 > _LONGEST_MS:
                 return
-            words = await self._words(pcm, False, None, None)
-            partials = self._partials.setdefault(item_id, _fresh())
+            words = await self._words(sound.pcm, False, sound.language, None)
+            partials = self._partials.setdefault(sound.item_id, _fresh())
             speaking = self._session.speaking
-            if speaking and speaking[0] == item_id and (delta := partials.heard(words)):
-                await self._send(*self._session.partial(item_id, delta))
+            if speaking and speaking.item_id == sound.item_id and (delta := partials.heard(words)):
+                await self._send(*self._session.partial(sound.item_id, delta))
         except Exception:  # it is a look, and the whole turn is recognised anyhow
             return
         finally:

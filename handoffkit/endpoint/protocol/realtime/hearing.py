@@ -121,11 +121,12 @@ class Hearing:
         return detection
 
     @property
-    def speaking(self) -> tuple[str, bytes] | None:
-        """Id and sound so far of the turn that is being spoken, where its words are asked for while it is."""
+    def speaking(self) -> Sound | None:
+        """The sound so far of the turn that is being spoken, where its words are asked for while it is."""
         if self._speech is None or self._config["transcription"] is None:
             return None
-        return self._speech[0], self._buffer.since(self._speech[1])
+        name, start = self._speech
+        return self._sound(name, self._buffer.since(start))
 
     @property
     def pausing(self) -> Sound | None:

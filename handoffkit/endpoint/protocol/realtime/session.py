@@ -148,8 +148,8 @@ class RealtimeSession:
         return float(self._config["audio"]["output"]["speed"])
 
     @property
-    def speaking(self) -> tuple[str, bytes] | None:
-        """Id and sound so far of a turn that is being spoken, where the client wants its words."""
+    def speaking(self) -> Sound | None:
+        """The sound so far of a turn that is being spoken, where the client wants its words."""
         return self._hearing.speaking
 
     @property
