@@ -1,6 +1,7 @@
 """`connect()`: one process a kernel, one line about who answers, an end with its kernel, the environment put back."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -13,9 +14,15 @@ import openai
 import psutil
 import pytest
 from pydantic_ai import Agent
+from tornado.httpserver import HTTPServer
+from tornado.testing import bind_unused_port
+from tornado.websocket import WebSocketProtocol13
 
 import handoffkit as hk
 from handoffkit.connect import Endpoint, current
+from handoffkit.endpoint.face import Endpoint as Server
+from handoffkit.endpoint.server import application
+from handoffkit.endpoint.settings import Settings
 from handoffkit.errors import ConnectError, EndpointGone, NotConnected, ReplyFailed
 
 
@@ -236,6 +243,41 @@ async def test_the_log_has_what_was_sent_before_one_asked_for_it(connected: Endp
         for times in range(1, 41):
             await session.send_raw(f"not even an event {times}")
             assert [frame.data["text"][-2:].strip() for frame in hk.log().filter("text")][times - 1 :] == [str(times)]
+            await session.recv()  # a client that reads nothing takes 10 s to close
+
+
+async def test_a_goodbye_is_written_down_before_it_is_answered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    endpoint = Server("a-token")
+    endpoint.configure(Settings(tmp_path, models={"*": hk.KeywordModel()}, speech=False))
+    written: list[str] = []
+    close = WebSocketProtocol13.close
+
+    def answer(self: WebSocketProtocol13, *args: Any) -> None:
+        written.append((tmp_path / "log.jsonl").read_text().splitlines()[-1])
+        close(self, *args)
+
+    monkeypatch.setattr(WebSocketProtocol13, "close", answer)
+    socket, port = bind_unused_port()
+    server = HTTPServer(application(endpoint))
+    server.add_socket(socket)
+    try:
+        client = openai.AsyncOpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="a-token")
+        async with asyncio.timeout(30), client.realtime.connect(model="gpt-realtime") as session:
+            await session.recv()
+    finally:
+        server.stop()
+        await server.close_all_connections()
+        endpoint.close()
+    assert {json.loads(line)["event"] for line in written} == {"close"}
+
+
+async def test_an_endpoint_that_stands_still_holds_up_nobody_who_reads_the_log(connected: Endpoint) -> None:
+    connected.tell("mark", connected.folder, kind="silence", data={"seconds": 1.0})
+    os.kill(connected.pid, signal.SIGSTOP)
+    try:
+        assert [frame.event for frame in await asyncio.wait_for(asyncio.to_thread(hk.log), 25)] == ["silence"]
+    finally:
+        os.kill(connected.pid, signal.SIGCONT)
 
 
 async def test_a_log_whose_endpoint_has_ended_is_read_as_it_is(connected: Endpoint) -> None:
